@@ -1,0 +1,5 @@
+"""From texts to vectors."""
+
+from itza_git.embedding.protocol import Embedder, Identity
+
+__all__ = ["Embedder", "Identity"]

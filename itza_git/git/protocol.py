@@ -1,0 +1,72 @@
+"""What the program asks of git, however it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from itza_git.records import Attributes, Branch, Change, Commit, Entry, Head
+
+
+class Repository(Protocol):
+    """A repository, opened for reading. Nothing here ever writes to it or runs its code.
+
+    Every method that takes an id raises `UnreadableObject` when the object is absent or broken.
+    """
+
+    @property
+    def git_dir(self) -> Path:
+        """This worktree's git directory, absolute."""
+
+    @property
+    def common_dir(self) -> Path:
+        """The git directory that all worktrees share, absolute. The index lives in its `itza` folder."""
+
+    @property
+    def worktree(self) -> Path | None:
+        """The top of the working tree, None for a bare repository."""
+
+    @property
+    def id_length(self) -> int:
+        """Bytes of an object id."""
+
+    def head(self) -> Head:
+        """Where HEAD stands, detached and unborn included."""
+
+    def resolve(self, revision: str) -> Commit:
+        """The commit that revision names: branch, tag (peeled), `HEAD~2`, `stash@{0}`, a short id, `HEAD@{yesterday}`.
+
+        Raises `UnknownRevision` when there is none, when a short id is ambiguous (naming the candidates), or when the
+        object is not a commit; `UnbornHead` when revision is HEAD and there is no commit yet.
+        """
+
+    def branches(self) -> list[Branch]:
+        """All local branches, by name; those that do not point to a readable commit are left out."""
+
+    def tree(self, tree: bytes) -> list[Entry]:
+        """All entries of a root tree that are not trees themselves (blobs, symlinks, gitlinks), in git's order."""
+
+    def diff(self, old: bytes, new: bytes) -> list[Change]:
+        """The paths that differ between two root trees (no rename detection), in git's order."""
+
+    def size(self, blob: bytes) -> int:
+        """The size of a blob in bytes, from its header: the content is not read."""
+
+    def read(self, blob: bytes) -> bytes:
+        """The content of a blob."""
+
+    def read_many(self, blobs: Iterable[bytes]) -> Iterator[tuple[bytes, bytes | None]]:
+        """(id, content) of each blob in the order asked; content is None for one that cannot be read."""
+
+    def attributes(self, commit: bytes, paths: Sequence[bytes]) -> dict[bytes, Attributes]:
+        """What the commit's .gitattributes say of paths, in one go; paths without any are absent."""
+
+    def config(self, key: str) -> list[str]:
+        """All values of a configuration key, lowest precedence first; empty when it is not set."""
+
+    def abbreviate(self, commit: bytes) -> str:
+        """The shortest unambiguous hex form that git itself would print (`core.abbrev` honoured)."""
+
+    def is_dirty(self) -> bool:
+        """Whether tracked files differ from HEAD or untracked, not ignored ones exist; git's index is not written."""
