@@ -1,1 +1,24 @@
-"""From the bytes of a file to chunks: `chunk(data, language)`."""
+"""Files into chunks: `chunk` picks the chunker of a language, `languages` says which language a path is in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from itza_git.chunking import plain
+from itza_git.records import Chunk
+
+# Rises with every change of where chunks begin or what they are called: stored chunks of another version are not used.
+VERSION = 1
+
+Chunker = Callable[[bytes], list[Chunk]]
+
+# The one table: what is not in it is chunked as plain text.
+CHUNKERS: dict[str, Chunker] = {}
+
+
+def chunk(data: bytes, language: str) -> list[Chunk]:
+    """The chunks of a file's bytes, in order; they tile its lines exactly. Blank data gives none. Never raises.
+
+    A notebook is the one exception: its chunks cover the sources of its cells and nothing else.
+    """
+    return CHUNKERS.get(language, plain.chunk)(data)
