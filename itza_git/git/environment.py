@@ -1,0 +1,88 @@
+"""How git's command line is called: nothing of the caller's repository leaks in, nothing is written or fetched."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from itza_git.errors import GitError
+
+LOCAL_VARIABLES = frozenset(
+    {
+        # `git rev-parse --local-env-vars` of 2.39, and what later versions added.
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_CONFIG",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_CONFIG_COUNT",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_GRAFT_FILE",
+        "GIT_INDEX_FILE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_PREFIX",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_SHALLOW_FILE",
+        "GIT_COMMON_DIR",
+        "GIT_REFERENCE_BACKEND",
+        # Not in that list, yet they change what the commands that we use answer.
+        "GIT_ATTR_SOURCE",
+        "GIT_LITERAL_PATHSPECS",
+        "GIT_GLOB_PATHSPECS",
+        "GIT_NOGLOB_PATHSPECS",
+        "GIT_ICASE_PATHSPECS",
+        "GIT_NAMESPACE",
+        "GIT_EXTERNAL_DIFF",
+    }
+)
+"""Variables that tie a git process to one repository; a hook passes them on, and its children must not inherit them."""
+
+FIXED = {
+    "GIT_OPTIONAL_LOCKS": "0",  # `status` would otherwise take index.lock and make the user's own git fail.
+    "GIT_NO_LAZY_FETCH": "1",  # A partial clone would otherwise fetch behind the user's back.
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # libgit2 knows no replace refs; one repository must not have two contents.
+    "LC_ALL": "C",
+}
+
+
+def scrubbed() -> dict[str, str]:
+    """The environment for a child git process: ours, without what ties it to a repository, never prompting."""
+    return {name: value for name, value in os.environ.items() if name not in LOCAL_VARIABLES} | FIXED
+
+
+def configured() -> dict[str, str]:
+    """What `git -c KEY=VALUE itza` put into the environment; empty when nothing."""
+    names = [name for name in os.environ if name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))]
+    names += ["GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"]
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """git's command line on the repository at git_dir; variables come on top of the scrubbed environment."""
+
+    git_dir: Path
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+    def run(
+        self,
+        *args: str | bytes,
+        folder: Path | None = None,
+        stdin: bytes = b"",
+        variables: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[bytes]:
+        """The finished `git ARGS`, whatever its exit status; it runs in folder (default: git_dir)."""
+        environment = scrubbed() | dict(self.variables) | dict(variables or {})
+        command = ["git", f"--git-dir={self.git_dir}", *args]
+        try:
+            return subprocess.run(
+                command, cwd=folder or self.git_dir, env=environment, input=stdin, capture_output=True, check=False
+            )
+        except (OSError, ValueError) as e:
+            raise GitError(f"cannot run git: {e}", "git --version") from e
