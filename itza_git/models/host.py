@@ -31,6 +31,8 @@ def ollama_url(value: str | None) -> str:
     if scheme not in _SCHEME_PORTS:
         raise ConfigError(f"not the address of a model server: {value}", "write host:port or http://host:port")
     address, slash, path = rest.partition("/")
+    if not re.fullmatch("[!-~]*", path):
+        raise ConfigError(f"not the address of a model server: {value}", "write host:port or http://host:port")
     host, port = _host_and_port(address, value)
     if not separator and host == "ollama.com":
         # Ollama's own client does the same for its cloud.

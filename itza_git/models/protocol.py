@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from itza_git.errors import BadResponse
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -44,3 +46,7 @@ class EmbedServer(Protocol):
 
     def embed(self, model: str, texts: Sequence[str]) -> list[list[float]]:
         """One vector a text, in order. Raises `BadResponse` when the server refuses any of the texts."""
+
+
+class PromptTooLong(BadResponse):
+    """The prompt does not fit the model's window, and the server says so instead of cutting it."""

@@ -1,0 +1,66 @@
+"""Citations as people and programs read them: `path:first-last@commit`.
+
+The form is exact: `parse(render(c)) == c` for every path and every lines. A path that would be read differently, or
+that a terminal would garble, is quoted as git quotes it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from itza_git.errors import UsageError
+from itza_git.paths import quote, unquote
+
+WORKTREE = "worktree"
+"""What stands in place of the commit when the content is not committed."""
+
+_COMMIT = rf"[0-9a-f]{{4,64}}|{WORKTREE}"
+_LINES = r"[1-9][0-9]*"
+_CITATION = re.compile(
+    rf'(?P<path>"(?:[^"\\]|\\.)*"|[^":@\n][^:@\n]*):(?P<first>{_LINES})(?:-(?P<last>{_LINES}))?@(?P<commit>{_COMMIT})'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Lines of a file at a commit: 1-based, inclusive. commit is an object id, abbreviated or whole, or `worktree`."""
+
+    path: bytes
+    first: int
+    last: int
+    commit: str
+
+    def __post_init__(self) -> None:
+        if not self.path or not 1 <= self.first <= self.last or not re.fullmatch(_COMMIT, self.commit):
+            raise ValueError(f"not a citation: {self!r}")
+
+
+def render(citation: Citation) -> str:
+    """The citation in one line: `path:first-last@commit`, `path:line@commit` for one line."""
+    lines = f"{citation.first}" if citation.first == citation.last else f"{citation.first}-{citation.last}"
+    return f"{_path(citation.path)}:{lines}@{citation.commit}"
+
+
+def _path(path: bytes) -> str:
+    text = quote(path)
+    if text.startswith('"') or not (re.search("[:@]", text) or text != text.strip()):
+        return text
+    # git would print it as it is, so nothing in it needs an escape.
+    return f'"{text}"'
+
+
+def parse(text: str) -> Citation:
+    """The citation that text is, and nothing else. Raises `UsageError`."""
+    found = _CITATION.fullmatch(text.strip())
+    if found is None:
+        raise _not_a_citation(text)
+    first = int(found["first"])
+    try:
+        return Citation(unquote(found["path"]), first, int(found["last"] or first), found["commit"])
+    except ValueError as error:
+        raise _not_a_citation(text) from error
+
+
+def _not_a_citation(text: str) -> UsageError:
+    return UsageError(f"not a citation: {text!r}", "write path:first-last@commit, as `git itza ask` prints it")
