@@ -21,6 +21,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 class ItzaError(Exception):
     """What failed and on which input, in one line; `hint` is the command to type next."""
@@ -63,7 +65,11 @@ class StoreBusy(StoreError):
 
 
 class Damaged(StoreError):
-    """A file of the index is not what its checksums say."""
+    """A file of the index is not what its checksums say; `path` is the file."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path} is damaged: {why}", "rebuild what it held: git itza index")
+        self.path = path
 
 
 class ModelError(ItzaError):

@@ -1,0 +1,137 @@
+"""One tree's passages as flat arrays: a view, resolved against the packs that hold its blobs.
+
+A *row* is a chunk in the store, a *passage* is a row at a path. A blob at two paths has its rows once and its passages
+twice. All statistics count passages, so they are those of this tree and of nothing else that the store holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itza_git.pathspec import matcher
+from itza_git.records import Chunk, Coverage, Passage, Skipped
+from itza_git.store import Space, View
+from itza_git.store.postings import Postings
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which passages may be found: pathspecs and language names, each empty for all."""
+
+    paths: Sequence[str] = ()
+    languages: Sequence[str] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.languages)
+
+
+class Corpus:
+    """The passages of a tree.
+
+    row: row of each passage over all packs; entry: entry of the view of each passage; both ascending by entry.
+    """
+
+    def __init__(self, space: Space, view: View) -> None:
+        self.view = view
+        self.packs, located = space.locate(view.keys)
+        self._pack_of = np.full(len(view), -1, np.int64)
+        self._blob_of = np.full(len(view), -1, np.int64)
+        self._pack_of[view.indexable] = located.pack
+        self._blob_of[view.indexable] = located.blob
+        self.row_offset = np.concatenate([[0], np.cumsum([pack.rows for pack in self.packs])]).astype(np.int64)
+        first, count = self._ranges()
+        self.entry = np.repeat(np.arange(len(view)), count)
+        ends = np.cumsum(count)
+        self.row = np.arange(len(self.entry)) + np.repeat(first - (ends - count), count)
+        self.first_passage = ends - count
+        self.passages_of_entry = count
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def rows(self) -> int:
+        """How many rows the packs hold, those of other trees included."""
+        return int(self.row_offset[-1])
+
+    def _ranges(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First row and number of rows of each entry."""
+        first = np.zeros(len(self.view), np.int64)
+        count = np.zeros(len(self.view), np.int64)
+        for number, pack in enumerate(self.packs):
+            here = self._pack_of == number
+            blob = self._blob_of[here]
+            start = pack.start.astype(np.int64)
+            first[here] = self.row_offset[number] + start[blob]
+            count[here] = start[blob + 1] - start[blob]
+        return first, count
+
+    def row_array(self, name: str) -> NDArray[Any]:
+        """A section of the packs, one value a row."""
+        return _concatenate([pack.array(name) for pack in self.packs])
+
+    def field(self, name: str) -> list[tuple[int, Postings]]:
+        """A lexical field of each pack, with the row that the pack's row 0 has here."""
+        return [(int(self.row_offset[n]), pack.field(name)) for n, pack in enumerate(self.packs)]
+
+    def allowed(self, wanted: Filter) -> NDArray[np.bool_]:
+        """Which entries a filter lets through."""
+        mask = np.ones(len(self.view), bool)
+        if wanted.paths:
+            matches: Callable[[bytes], bool] = matcher(wanted.paths)
+            mask &= np.fromiter(map(matches, self.view.paths), bool, len(self.view))
+        if wanted.languages:
+            mask &= np.fromiter((self.language(e) in wanted.languages for e in range(len(self.view))), bool, len(mask))
+        return mask
+
+    def language(self, entry: int) -> str:
+        """The language of an entry: as found in its content, or else as its path says."""
+        pack = int(self._pack_of[entry])
+        if pack < 0:
+            return self.view.languages[int(self.view.language[entry])]
+        return self.packs[pack].language(int(self._blob_of[entry]))
+
+    def chunk(self, passage: int) -> Chunk:
+        """The chunk of a passage."""
+        row = int(self.row[passage])
+        number = int(np.searchsorted(self.row_offset, row, side="right")) - 1
+        return self.packs[number].chunk(row - int(self.row_offset[number]))
+
+    def passage(self, number: int, score: float, parts: dict[str, float]) -> Passage:
+        """The record of a passage."""
+        chunk = self.chunk(number)
+        entry = int(self.entry[number])
+        return Passage(
+            self.view.paths[entry],
+            self.view.id[entry].tobytes(),
+            self.language(entry),
+            chunk.first,
+            chunk.last,
+            chunk.kind,
+            chunk.symbol,
+            round(score, 4),
+            parts,
+        )
+
+    def coverage(self) -> Coverage:
+        """How much of the tree is searched, and what is not, in the tree's order."""
+        skipped = {s.path: s for s in self.view.skipped()}
+        for entry in self.view.indexable[self._pack_of[self.view.indexable] >= 0]:
+            reason = self.packs[self._pack_of[entry]].reason(int(self._blob_of[entry]))
+            if reason:
+                skipped[self.view.paths[entry]] = Skipped(self.view.paths[entry], reason)
+        indexed = int((self._pack_of >= 0).sum()) - (len(skipped) - len(self.view) + len(self.view.indexable))
+        total = len(self.view) - len(skipped)
+        return Coverage(indexed, total, tuple(skipped[path] for path in self.view.paths if path in skipped))
+
+
+def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """One array of several; a single one is not copied."""
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays) if arrays else np.empty(0)

@@ -1,0 +1,92 @@
+"""What a question asks for, read from its words alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from itza_git import words
+
+# Words that say how is asked, not what about. English, and the Spanish of the first user.
+_STOP = """
+a about all also an and any are as at be been before being between both but by can code could did do does doing done
+each find for from had has have how i if implementation implemented in into is it its itself just like made make me
+mechanism my of on one or other our out over please same should show so some such take takes tell than that the their them then
+there these they this those through to under up used uses using very want was way we were what when where whether which
+while who why will with within without work works working would you your explain defined definition
+al algo como con cual cuál cuando cuándo cómo de del dónde donde el ella en entre es esa ese eso esta este está esto
+funciona hace hacer la las lo los más me mi para por porque qué que quién se si sin sobre son su sus tiene un una uno
+usa y ya
+"""
+# Words that say how is asked, not what about. English, and the Spanish of the first user.
+STOP_WORDS = frozenset(_STOP.split())
+
+_NAME = re.compile(r"`([^`]+)`|\b(\w*(?:[a-z0-9][A-Z]|_\w|\w_)\w*|\w+(?:(?:\.|::|#|->)\w+)+(?:\(\))?|\w+\(\))")
+_DEFINITION = re.compile(
+    r"\b(?:where(?:'s| is| are| do we)?\b.*\b(?:defin|declar)|(?:d[oó]nde)\b.*\b(?:defin|declar)|definition of\b)", re.I
+)
+_ABOUT = {
+    "tests": re.compile(r"\b(?:tests?|testing|tested|specs?|fixtures?|benchmarks?|pruebas?|mocks?|assert\w*)\b", re.I),
+    "docs": re.compile(
+        r"\b(?:doc(?:s|ument\w*)?|readme|tutorial|guide|changelog|install\w*|usage|contribut\w*|licen[sc]e"
+        r"|release notes|configur\w+|how (?:do|can|should) i|gu[ií]a|instal\w+|document\w+|usar)\b",
+        re.I,
+    ),
+    "examples": re.compile(r"\b(?:examples?|samples?|demos?|ejemplos?)\b", re.I),
+}
+# A word of an adjacent pair, written together (`rate limit` -> `ratelimit`), finds the identifier `RateLimit`.
+PAIR_WEIGHT = 0.5
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question as the user wrote it."""
+
+    text: str
+
+    @cached_property
+    def content_words(self) -> list[str]:
+        """The words that say what it is about, each once, in order; all words when nothing else is left."""
+        found = list(dict.fromkeys(words.words(self.text)))
+        return [word for word in found if word not in STOP_WORDS] or found
+
+    @cached_property
+    def terms(self) -> dict[str, float]:
+        """What a lexical search looks up, with weights: content words, compounds, pairs of adjacent words."""
+        weights = dict.fromkeys(self.content_words, 1.0)
+        split = words.words(self.text)
+        for first, second in pairwise(split):
+            if first in weights and second in weights:
+                weights.setdefault(first + second, PAIR_WEIGHT)
+        for term in words.terms(self.text):
+            if term not in STOP_WORDS and (term not in weights or weights[term] < 1) and term not in split:
+                weights[term] = 1.0
+        return weights
+
+    @cached_property
+    def content(self) -> str:
+        """The content words with their repetitions, as the text to embed."""
+        kept = set(self.content_words)
+        return " ".join(word for word in words.words(self.text) if word in kept)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What looks like code in it: backticked, snake_case, camelCase, dotted or called."""
+        return [first or second for first, second in _NAME.findall(self.text)]
+
+    @property
+    def asks_definition(self) -> bool:
+        """Whether it asks where a name is defined, which a literal search answers."""
+        return bool(_DEFINITION.search(self.text))
+
+    def is_about(self, what: str) -> bool:
+        """Whether it asks about tests, docs or examples."""
+        return bool(_ABOUT[what].search(self.text))
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each content word occurs."""
+        return Counter(self.content.split())

@@ -1,0 +1,40 @@
+"""What role a file plays in its repository, told by its path and language."""
+
+from __future__ import annotations
+
+import re
+
+from itza_git.chunking.languages import is_code, is_prose
+
+_FOLDERS = {
+    "vendored": r"(?:vendor|vendored|third[_-]?party|node_modules|external|extern|deps|bower_components|_vendor)",
+    "tests": r"(?:tests?|specs?|testing|testdata|__tests__|__mocks__|fixtures?|test[-_]\w+|\w+[-_]tests?|e2e"
+    r"|benchmarks?|benches|bench|(?:\w+)?(?:Test|Tests))",
+    "examples": r"(?:examples?|samples?|demos?|tutorials?|playgrounds?|docs_src|\w+[-_]examples?)",
+    "docs": r"(?:docs?|documentation|guides?|website|site|wiki|man)",
+}
+_FOLDER = {role: re.compile(rf"(?:.*/)?{pattern}/.*", re.IGNORECASE) for role, pattern in _FOLDERS.items()}
+_FOLDER["tests"] = re.compile(rf"(?:.*/)?{_FOLDERS['tests']}/.*")
+_TEST_NAME = re.compile(
+    r"(?:test_.*|tests?|.*[._-](?:test|tests|spec|specs|bench)|.*(?:Test|Tests|TestCase|Spec|Specs)|conftest)\.\w+(?:\.\w+)?"
+    r"|.*\.(?:bats|t)"
+)
+_TYPES_ONLY = re.compile(r".*\.(?:d\.ts|pyi)")
+
+ROLES = ("code", "tests", "examples", "docs", "vendored", "data")
+
+
+def role_of(path: bytes, language: str) -> str:
+    """One of ROLES. The folder decides before the file's name, the language last."""
+    text = path.decode("utf-8", "replace")
+    if _FOLDER["vendored"].fullmatch(text):
+        return "vendored"
+    if _FOLDER["tests"].fullmatch(text) or _TEST_NAME.fullmatch(text.rpartition("/")[2]):
+        return "tests"
+    if _FOLDER["examples"].fullmatch(text):
+        return "examples"
+    if is_prose(language) or (_FOLDER["docs"].fullmatch(text) and not is_code(language)):
+        return "docs"
+    if _FOLDER["docs"].fullmatch(text):
+        return "examples"
+    return "code" if is_code(language) else "data"

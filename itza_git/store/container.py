@@ -1,0 +1,141 @@
+"""One file of named arrays: written whole or not at all, read through mmap, checked by checksums."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itza_git.errors import Damaged, StoreError
+
+FORMAT_VERSION = 1
+TEMPORARY = ".tmp-"
+
+_MAGIC = b"ITZAGIT\n"
+_END = b"END\n"
+_HEAD = struct.Struct("<8sII")
+_TRAILER = struct.Struct("<QI4s")
+_ALIGN = 64
+
+
+def write(path: Path, kind: str, meta: Mapping[str, Any], sections: Mapping[str, NDArray[Any]]) -> None:
+    """Write a container under path: complete and on the disk when this returns, or not there at all.
+
+    Raises `StoreError` when the disk is full or the folder cannot be written.
+    """
+    arrays = {name: np.ascontiguousarray(array) for name, array in sections.items()}
+    header = _layout(kind, meta, arrays)
+    temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(_HEAD.pack(_MAGIC, FORMAT_VERSION, len(header)) + header)
+            for array in arrays.values():
+                file.write(b"\0" * (-file.tell() % _ALIGN))
+                file.write(array.data if array.size else b"")
+            file.write(b"\0" * (-file.tell() % _ALIGN))
+            head_crc = crc32(_HEAD.pack(_MAGIC, FORMAT_VERSION, len(header)) + header)
+            file.write(_TRAILER.pack(file.tell() + _TRAILER.size, head_crc, _END))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as e:
+        temporary.unlink(missing_ok=True)
+        raise cannot_write(path, e) from e
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def cannot_write(path: Path, error: OSError) -> StoreError:
+    """The error for a failed write to path, with the hint that fits its cause."""
+    hint = "free some space, then run the same command again: what was finished is kept"
+    if isinstance(error, PermissionError) or (error.strerror or "").startswith("Read-only"):
+        hint = f"the index lives in the git directory: make {path.parent} writable for you"
+    return StoreError(f"cannot write the index: {path}: {error.strerror}", hint)
+
+
+def _layout(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The header. Offsets depend on its own length, so it is laid out until that no longer changes."""
+    length = 0
+    while True:
+        offset = _HEAD.size + length
+        described = {}
+        for name, array in arrays.items():
+            offset += -offset % _ALIGN
+            described[name] = [array.dtype.str, list(array.shape), offset, crc32(array.data if array.size else b"")]
+            offset += array.nbytes
+        header = json.dumps({"kind": kind, "meta": meta, "sections": described}, sort_keys=True).encode()
+        if len(header) <= length:
+            return header.ljust(length)
+        length = len(header) + 16
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename durable. Windows cannot open a folder, and needs no such call."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+class Container:
+    """An open container. Raises `Damaged` when the file is not whole, `StoreError` when its version is newer."""
+
+    def __init__(self, path: Path, kind: str) -> None:
+        self.path = path
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if size < _HEAD.size + _TRAILER.size:
+                raise self._damaged("it is too short")
+            self._data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        header = self._checked_header(size)
+        if header["kind"] != kind:
+            raise self._damaged(f"it is a {header['kind']}, not a {kind}")
+        self.meta: dict[str, Any] = header["meta"]
+        self._sections: dict[str, tuple[str, list[int], int, int]] = header["sections"]
+
+    def _checked_header(self, size: int) -> dict[str, Any]:
+        magic, version, length = _HEAD.unpack_from(self._data, 0)
+        if magic != _MAGIC:
+            raise self._damaged("it does not start as an index file")
+        if version > FORMAT_VERSION:
+            raise StoreError(
+                f"{self.path} was written by a newer git-itza (format {version})",
+                "upgrade itza-git, or delete that folder to build the index anew",
+            )
+        whole, head_crc, end = _TRAILER.unpack_from(self._data, size - _TRAILER.size)
+        if whole != size or end != _END or crc32(self._data[: _HEAD.size + length]) != head_crc:
+            raise self._damaged("its trailer does not match")
+        parsed: dict[str, Any] = json.loads(bytes(self._data[_HEAD.size : _HEAD.size + length]))
+        return parsed
+
+    def _damaged(self, why: str) -> Damaged:
+        return Damaged(self.path, why)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._sections
+
+    def array(self, name: str) -> NDArray[Any]:
+        """The section as a read-only array over the mapped file."""
+        dtype, shape, offset, _ = self._sections[name]
+        count = int(np.prod(shape))
+        return np.frombuffer(self._data, np.dtype(dtype), count, offset).reshape(shape)
+
+    def verify(self) -> None:
+        """Read every section and raise `Damaged` on the first whose checksum does not match."""
+        for name, (_, _, _, crc) in self._sections.items():
+            array = self.array(name)
+            if crc32(array.data if array.size else b"") != crc:
+                raise self._damaged(f"section {name} does not match its checksum")

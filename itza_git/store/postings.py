@@ -1,0 +1,96 @@
+"""Which rows hold a term, and how often: the inverted index of one lexical field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itza_git.store.container import Container
+from itza_git.words import Bags
+
+MOST_OCCURRENCES = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """One field. length: terms a row; term: ascending keys; start: (terms + 1); row and count: one a posting."""
+
+    length: NDArray[np.uint32]
+    term: NDArray[np.uint64]
+    start: NDArray[np.uint32]
+    row: NDArray[Any]
+    count: NDArray[np.uint8]
+
+    def lookup(self, key: int) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+        """The rows that hold the term of that key, ascending, and how often each does."""
+        at = int(np.searchsorted(self.term, np.uint64(key)))
+        if at == len(self.term) or self.term[at] != key:
+            return self.row[:0], self.count[:0]
+        first, last = int(self.start[at]), int(self.start[at + 1])
+        return self.row[first:last], self.count[first:last]
+
+    def sections(self, field: str) -> dict[str, NDArray[Any]]:
+        """The arrays by their names in a container."""
+        return {f"{field}.{name}": getattr(self, name) for name in self.__slots__}
+
+    @classmethod
+    def read(cls, container: Container, field: str) -> Postings:
+        """The field of a container."""
+        return cls(*(container.array(f"{field}.{name}") for name in cls.__slots__))
+
+    def expanded(self) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]]:
+        """Term key, row and count of every posting."""
+        return np.repeat(self.term, np.diff(self.start)), self.row.astype(np.int64), self.count
+
+
+def from_bags(bags: Bags, row_type: type[np.unsignedinteger[Any]]) -> Postings:
+    """The postings of texts: words and compounds of each."""
+    row = np.concatenate([bags.words.text, bags.compounds.text]).astype(np.int64)
+    term = np.concatenate([bags.words.term, bags.compounds.term])
+    count = np.concatenate([bags.words.count, bags.compounds.count])
+    return from_triples(bags.vocabulary.keys[term], row, count, bags.size, row_type)
+
+
+def from_triples(
+    key: NDArray[np.uint64],
+    row: NDArray[np.int64],
+    count: NDArray[Any],
+    rows: int,
+    row_type: type[np.unsignedinteger[Any]],
+) -> Postings:
+    """Postings of triples in any order; a (key, row) that comes twice is summed: a word that is also a compound."""
+    order = np.lexsort((row, key))
+    key, row, count = key[order], row[order], count[order].astype(np.int64)
+    new = np.ones(len(key), bool)
+    new[1:] = (key[1:] != key[:-1]) | (row[1:] != row[:-1])
+    first = np.flatnonzero(new)
+    if len(first):
+        count = np.add.reduceat(count, first)
+    key, row = key[first], row[first]
+    start = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]])) if len(key) else np.empty(0, np.int64)
+    return Postings(
+        np.bincount(row, weights=count, minlength=rows).astype(np.uint32),
+        key[start],
+        np.append(start, len(key)).astype(np.uint32),
+        row.astype(row_type),
+        np.minimum(count, MOST_OCCURRENCES).astype(np.uint8),
+    )
+
+
+def join(
+    parts: Sequence[tuple[Postings, NDArray[np.int64]]], rows: int, row_type: type[np.unsignedinteger[Any]]
+) -> Postings:
+    """One index of several; each comes with the new row of each of its rows, -1 for those to drop."""
+    keys, new_rows, counts = [], [], []
+    for postings, new_row in parts:
+        key, row, count = postings.expanded()
+        row = new_row[row]
+        keep = row >= 0
+        keys.append(key[keep])
+        new_rows.append(row[keep])
+        counts.append(count[keep])
+    return from_triples(np.concatenate(keys), np.concatenate(new_rows), np.concatenate(counts), rows, row_type)

@@ -1,0 +1,241 @@
+"""A space: packs, views and heads of one recipe. All that is written under `.git/itza/` goes through here."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itza_git.errors import Damaged
+from itza_git.store import lock, pack
+from itza_git.store.container import TEMPORARY, cannot_write
+from itza_git.store.pack import MOST_ROWS, Pack, PackBuilder
+from itza_git.store.recipe import Recipe
+from itza_git.store.view import View
+
+FOLDER = "itza"
+# More packs than this are merged; each costs a search about 0.2 ms.
+MOST_PACKS = 16
+MOST_VIEWS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedHead:
+    """What a ref was when it was last indexed. commit and tree are hex, time is in unix seconds."""
+
+    commit: str
+    tree: str
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """Where keys are: pack and blob number of each, -1 where the store does not hold it."""
+
+    pack: NDArray[np.int64]
+    blob: NDArray[np.int64]
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """Which keys the store does not hold."""
+        return self.pack < 0
+
+
+class Space:
+    """The folder of one recipe. Opening reads nothing and creates nothing; writing happens under `writer`."""
+
+    def __init__(self, common_dir: Path, recipe: Recipe, id_length: int) -> None:
+        self.root = common_dir / FOLDER
+        self.folder = self.root / "spaces" / recipe.name
+        self.recipe = recipe
+        self._id_length = id_length
+        self._open: dict[str, Pack] = {}
+        self.damaged: list[Damaged] = []
+
+    @property
+    def packs_folder(self) -> Path:
+        """Where the packs lie."""
+        return self.folder / "packs"
+
+    def builder(self) -> PackBuilder:
+        """What writes new packs here."""
+        return PackBuilder(self.packs_folder, self._id_length)
+
+    def packs(self) -> list[Pack]:
+        """The packs that are there now. Damaged ones are left out and named in `damaged`."""
+        try:
+            names = sorted(name for name in os.listdir(self.packs_folder) if name.startswith("pack-"))
+        except FileNotFoundError:
+            names = []
+        self._open = {name: opened for name in names if (opened := self._open.get(name) or self._try_open(name))}
+        return list(self._open.values())
+
+    def _try_open(self, name: str) -> Pack | None:
+        try:
+            return Pack(self.packs_folder / name)
+        except FileNotFoundError:  # merged away since the folder was listed; its blobs are in the merged pack
+            return None
+        except Damaged as e:
+            if str(e) not in map(str, self.damaged):
+                self.damaged.append(e)
+            return None
+
+    def locate(self, keys: NDArray[np.bytes_]) -> tuple[list[Pack], Located]:
+        """The packs, and where in them each key is."""
+        packs = self.packs()
+        where = Located(np.full(len(keys), -1, np.int64), np.full(len(keys), -1, np.int64))
+        for number, candidate in enumerate(packs):
+            blob = candidate.find(keys)
+            found = (blob >= 0) & where.missing
+            where.pack[found] = number
+            where.blob[found] = blob[found]
+        return packs, where
+
+    # Views
+
+    def view_path(self, tree: bytes, policy: str) -> Path:
+        """Where the view of a tree under a policy lies."""
+        return self.folder / "views" / f"{tree.hex()}-{policy}.itza"
+
+    def view(self, tree: bytes, policy: str) -> View | None:
+        """The recorded view of a tree; None when there is none that can be read."""
+        path = self.view_path(tree, policy)
+        try:
+            found = View.read(path)
+        except FileNotFoundError:
+            return None
+        except Damaged as e:
+            self.damaged.append(e)
+            return None
+        return found
+
+    def latest_view(self, policy: str) -> tuple[bytes, View] | None:
+        """The tree and view used last under a policy: the nearest one to start from."""
+        paths = sorted((self.folder / "views").glob(f"*-{policy}.itza"), key=_mtime, reverse=True)
+        for path in paths[:1]:
+            tree = bytes.fromhex(path.name.partition("-")[0])
+            if found := self.view(tree, policy):
+                return tree, found
+        return None
+
+    def write_view(self, tree: bytes, policy: str, view: View) -> None:
+        """Record a view, and drop those not used for longest."""
+        path = self.view_path(tree, policy)
+        view.write(path)
+        kept = {head.tree for head in self.heads().values()}
+        old = sorted(path.parent.glob("*.itza"), key=_mtime, reverse=True)[MOST_VIEWS:]
+        for stale in old:
+            if stale.name.partition("-")[0] not in kept:
+                stale.unlink(missing_ok=True)
+
+    # Heads
+
+    def heads(self) -> dict[str, RecordedHead]:
+        """The refs that were indexed, with what they were."""
+        try:
+            raw = json.loads((self.folder / "heads.json").read_text("utf-8"))
+            return {ref: RecordedHead(**head) for ref, head in raw.items()}
+        except (FileNotFoundError, ValueError, TypeError, AttributeError):
+            return {}  # a record for people: a lost one is written anew by the next index run
+
+    def record_head(self, ref: str, commit: bytes, tree: bytes) -> None:
+        """Remember that a ref was indexed at a commit."""
+        known = self.heads()
+        before = known.get(ref)
+        if before and before.commit == commit.hex():
+            return
+        known[ref] = RecordedHead(commit.hex(), tree.hex(), time.time())
+        _write_json(
+            self.folder / "heads.json",
+            {r: {"commit": h.commit, "tree": h.tree, "time": h.time} for r, h in known.items()},
+        )
+
+    # Writing
+
+    @contextmanager
+    def writer(self, wait: float = 600.0, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Hold the store's lock, with the folders made and what earlier runs left behind cleared away."""
+        self._make_folders()
+        with lock.writer(self.root, wait, waiting):
+            self._clear_leftovers()
+            yield
+
+    def _make_folders(self) -> None:
+        try:
+            self.root.mkdir(mode=0o700, exist_ok=True)
+            for name in ("packs", "views"):
+                (self.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not (self.folder / "recipe.json").exists():
+                _write_json(self.folder / "recipe.json", self.recipe.describe())
+        except OSError as e:
+            raise cannot_write(self.root, e) from e
+
+    def _clear_leftovers(self) -> None:
+        """Delete unfinished writes, and set damaged packs aside so that their blobs are indexed again."""
+        for leftover in self.folder.glob(f"*/{TEMPORARY}*"):
+            leftover.unlink(missing_ok=True)
+        self.packs()
+        for error in self.damaged:
+            self._set_aside(error)
+
+    def _set_aside(self, error: Damaged) -> None:
+        if error.path.exists():
+            aside = self.folder / "damaged"
+            aside.mkdir(mode=0o700, exist_ok=True)
+            os.replace(error.path, aside / error.path.name)
+
+    def merge_packs(self) -> None:
+        """Merge the smallest packs until each is at least twice the next, once there are more than MOST_PACKS.
+
+        As `git repack --geometric` does. Needs the lock.
+        """
+        packs = sorted(self.packs(), key=lambda p: p.rows)
+        if len(packs) <= MOST_PACKS:
+            return
+        chosen = _smallest(packs)
+        if len(chosen) < 2:
+            return
+        keep = [np.ones(len(one.key), bool) for one in chosen]
+        name = pack.merge(self.packs_folder, chosen, keep)
+        self._open = {}
+        for one in chosen:
+            if one.path.stem != name:
+                one.path.unlink(missing_ok=True)
+
+    def size(self) -> int:
+        """Bytes that the whole index takes, all spaces counted."""
+        return sum(path.stat().st_size for path in self.root.rglob("*") if path.is_file())
+
+
+def _smallest(packs: list[Pack]) -> list[Pack]:
+    """The run of smallest packs whose merge leaves a geometric row, as far as one pack can hold them."""
+    rows = [p.rows for p in packs]
+    end = max((i for i in range(1, len(rows)) if rows[i] < 2 * sum(rows[:i])), default=0) + 1
+    while sum(rows[:end]) > MOST_ROWS:
+        end -= 1
+    return packs[:end]
+
+
+def _mtime(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
+
+
+def _write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - any JSON value
+    temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
+    try:
+        temporary.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", "utf-8")
+        os.replace(temporary, path)
+    except OSError as e:
+        temporary.unlink(missing_ok=True)
+        raise cannot_write(path, e) from e
