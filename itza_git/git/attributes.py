@@ -8,11 +8,11 @@ import struct
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 from itza_git.errors import GitError
 from itza_git.git.environment import CommandLine
-from itza_git.records import GITLINK, SYMLINK, Attributes, Entry
+from itza_git.git.trees import EXECUTABLE, FILE, TREE, Trees
+from itza_git.records import Attributes, Entry
 
 NAMES = ("linguist-generated", "linguist-vendored", "binary", "filter")
 TELLING = (b"linguist-generated", b"linguist-vendored", b"binary", b"lfs")
@@ -21,34 +21,42 @@ TELLING = (b"linguist-generated", b"linguist-vendored", b"binary", b"lfs")
 SWITCHES = {b"set": True, b"true": True, b"unset": False, b"false": False}
 
 
-class Reader(Protocol):
-    """What is needed of a repository."""
+def sources(trees: Trees, root: bytes, paths: Sequence[bytes]) -> list[Entry]:
+    """The .gitattributes in the folders above the paths of a root tree, in the order of an index."""
+    folders = {b""}
+    for path in paths:
+        while (cut := path.rfind(b"/")) >= 0 and (path := path[:cut]) not in folders:
+            folders.add(path)
+    found = []
+    pending = [(b"", root)]
+    while pending:
+        folder, tree = pending.pop()
+        for entry in trees.children(tree, folder):
+            if entry.mode == TREE and entry.path in folders:
+                pending.append((entry.path, entry.id))
+            elif entry.mode in (FILE, EXECUTABLE) and entry.path.rpartition(b"/")[2] == b".gitattributes":
+                found.append(entry)
+    return sorted(found, key=lambda entry: entry.path)
 
-    @property
-    def common_dir(self) -> Path: ...
 
-    def children(self, tree: bytes, path: bytes) -> list[Entry]: ...
+def read(
+    git: CommandLine, common_dir: Path, sources: Sequence[tuple[Entry, bytes | None]], paths: Sequence[bytes]
+) -> dict[bytes, Attributes]:
+    """The attributes of those paths that have any, by the .gitattributes in sources and their contents.
 
-    def read(self, blob: bytes) -> bytes: ...
-
-
-def read(repository: Reader, git: CommandLine, tree: bytes, paths: Sequence[bytes]) -> dict[bytes, Attributes]:
-    """The attributes of those paths of a root tree that have any.
+    A .gitattributes that cannot be read (None: a partial clone lacks it) counts as absent.
 
     git reads .gitattributes from the working tree, from an index, or (since 2.40) from a commit. We hand it an index
     of our own, in a temporary file, which holds nothing but the commit's .gitattributes: right for every version,
     for bare repositories, and without touching the repository. info/attributes counts too, as for git; the user's
     own file and the system's do not, since what is indexed should follow from the repository.
     """
-    sources = _sources(repository, tree, paths)
-    if not sources and not _info(repository.common_dir):
-        return {}
-    texts = [repository.read(source.id) for source in sources] + [_info(repository.common_dir)]
-    if not any(word in text for word in TELLING for text in texts):
+    texts = [text for _, text in sources if text is not None]
+    if not any(word in text for word in TELLING for text in (*texts, _info(common_dir))):
         return {}
     with tempfile.TemporaryDirectory(prefix="itza-") as folder:
         index = Path(folder) / "index"
-        index.write_bytes(_index(sources))
+        index.write_bytes(_index([entry for entry, text in sources if text is not None]))
         variables = {"GIT_INDEX_FILE": os.fspath(index), "GIT_ATTR_NOSYSTEM": "1"}
         command = ("-c", "core.attributesFile=/dev/null", "check-attr", "--cached", "--stdin", "-z", *NAMES)
         done = git.run(*command, stdin=b"".join(path + b"\0" for path in paths), variables=variables)
@@ -62,24 +70,6 @@ def _info(common_dir: Path) -> bytes:
         return (common_dir / "info" / "attributes").read_bytes()
     except OSError:
         return b""
-
-
-def _sources(repository: Reader, tree: bytes, paths: Sequence[bytes]) -> list[Entry]:
-    """The .gitattributes in the folders above the paths, in the order of an index."""
-    folders = {b""}
-    for path in paths:
-        while (cut := path.rfind(b"/")) >= 0 and (path := path[:cut]) not in folders:
-            folders.add(path)
-    found = []
-    pending = [(b"", tree)]
-    while pending:
-        folder, subtree = pending.pop()
-        for entry in repository.children(subtree, folder):
-            if entry.path in folders:
-                pending.append((entry.path, entry.id))
-            elif entry.path.rpartition(b"/")[2] == b".gitattributes" and entry.mode not in (SYMLINK, GITLINK):
-                found.append(entry)
-    return sorted(found, key=lambda entry: entry.path)
 
 
 def _index(entries: Sequence[Entry]) -> bytes:

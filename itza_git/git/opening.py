@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pygit2
@@ -25,33 +25,49 @@ class Opened:
 
 
 def discover(folder: Path) -> Opened:
-    """The repository of folder: there, or in the nearest folder above. The environment does not count."""
+    """The repository of folder: there, or in the nearest folder above."""
     start = _existing(folder)
     ceilings = os.environ.get("GIT_CEILING_DIRECTORIES", "")
-    across = os.environ.get("GIT_DISCOVERY_ACROSS_FILESYSTEM", "").lower() in ("1", "true", "yes", "on")
+    across = _switch("GIT_DISCOVERY_ACROSS_FILESYSTEM") is True
     try:
         found = pygit2.discover_repository(os.fspath(start), across, ceilings)
     except (pygit2.GitError, KeyError, ValueError, OSError) as e:
         raise _refusal(start, e) from e
     if found is None:
         raise _nothing(start)
-    repository = _open(Path(found), RepositoryOpenFlag.NO_SEARCH)
+    # Searched again rather than opened where it was found: only so does libgit2 know the working tree of a
+    # separate git directory.
+    repository = _open(start, RepositoryOpenFlag.CROSS_FS if across else RepositoryOpenFlag.DEFAULT)
     return _opened(repository, _workdir(repository))
 
 
 def from_environment() -> Opened:
-    """The repository that GIT_DIR, GIT_COMMON_DIR and GIT_WORK_TREE name, by git's rules; GIT_DIR must be set."""
-    named = Path(os.environ["GIT_DIR"]).absolute()
-    flags = RepositoryOpenFlag.NO_SEARCH | RepositoryOpenFlag.NO_DOTGIT | RepositoryOpenFlag.FROM_ENV
-    repository = _open(_gitfile(named), flags)
-    if "GIT_WORK_TREE" in os.environ:
-        return _opened(repository, Path(os.environ["GIT_WORK_TREE"]).resolve())
-    if repository.is_bare or os.environ.get("GIT_IMPLICIT_WORK_TREE", "").lower() in ("0", "false", "no", "off"):
-        return _opened(repository, None)
-    if "core.worktree" in repository.config:
-        return _opened(repository, _workdir(repository))
-    # With GIT_DIR alone the current folder is the top of the working tree.
-    return _opened(repository, Path.cwd())
+    """The repository that git would use here: GIT_DIR and GIT_WORK_TREE count."""
+    worktree = Path(os.environ["GIT_WORK_TREE"]).resolve() if os.environ.get("GIT_WORK_TREE") else None
+    if not os.environ.get("GIT_DIR"):
+        opened = discover(Path())
+        return replace(opened, worktree=worktree or opened.worktree)
+    # Not libgit2's FROM_ENV: it takes a relative GIT_WORK_TREE from elsewhere than git does.
+    flags = RepositoryOpenFlag.NO_SEARCH | RepositoryOpenFlag.NO_DOTGIT
+    repository = _open(_gitfile(Path(os.environ["GIT_DIR"]).absolute()), flags)
+    opened = _opened(repository, worktree or _implied_worktree(repository))
+    shared = os.environ.get("GIT_COMMON_DIR")
+    if shared and Path(shared).resolve() != opened.common_dir:
+        raise GitError(f"GIT_COMMON_DIR={shared} is not supported", "unset GIT_COMMON_DIR")
+    return opened
+
+
+def _implied_worktree(repository: pygit2.Repository) -> Path | None:
+    """The working tree when only GIT_DIR is given: what core.worktree says, else the current folder."""
+    if repository.is_bare or _switch("GIT_IMPLICIT_WORK_TREE") is False:
+        return None
+    return _workdir(repository) if "core.worktree" in repository.config else Path.cwd()
+
+
+def _switch(variable: str) -> bool | None:
+    """A boolean environment variable, None when it is not set to one."""
+    value = os.environ.get(variable, "").lower()
+    return True if value in ("1", "true", "yes", "on") else False if value in ("0", "false", "no", "off") else None
 
 
 def _existing(folder: Path) -> Path:

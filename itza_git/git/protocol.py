@@ -60,10 +60,16 @@ class Repository(Protocol):
         """(id, content) of each blob in the order asked; content is None for one that cannot be read."""
 
     def attributes(self, commit: bytes, paths: Sequence[bytes]) -> dict[bytes, Attributes]:
-        """What the commit's .gitattributes say of paths, in one go; paths without any are absent."""
+        """What the commit's .gitattributes and info/attributes say of paths, in one go; paths without any are absent.
+
+        Working tree, index, and the user's and the system's own attribute files do not count.
+        """
 
     def config(self, key: str) -> list[str]:
-        """All values of a configuration key, lowest precedence first; empty when it is not set."""
+        """All values of a configuration key, lowest precedence first and `git -c` last; empty when it is not set.
+
+        A key without a value reads "true". The configuration is read once per open repository.
+        """
 
     def abbreviate(self, commit: bytes) -> str:
         """The shortest unambiguous hex form that git itself would print (`core.abbrev` honoured)."""
