@@ -74,9 +74,11 @@ def test_a_bare_repository(tmp_path: Path, repo: Repo) -> None:
 
 def test_a_linked_worktree_shares_the_common_dir(tmp_path: Path, repo: Repo) -> None:
     repo.write("f", "1")
-    repo.commit()
+    repo.write(".gitattributes", "f linguist-generated\n")
+    commit = bytes.fromhex(repo.commit())
     repo.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
     opened = open_repository(tmp_path / "side")
+    assert opened.attributes(commit, [b"f"]) == {b"f": Attributes(generated=True)}
     assert opened.git_dir == repo.path / ".git" / "worktrees" / "side"
     assert opened.common_dir == repo.path / ".git"
     assert opened.worktree == tmp_path / "side"
@@ -97,6 +99,7 @@ def test_a_separate_git_dir(tmp_path: Path) -> None:
 def test_a_submodule_is_a_gitlink_and_a_repository_of_its_own(tmp_path: Path, repo: Repo) -> None:
     inner = Repo(tmp_path / "inner")
     inner.write("x.py", "x = 1\n")
+    inner.write(".gitattributes", "*.py linguist-vendored\n")
     pinned = inner.commit()
     repo.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.path), "sub")
     repo.commit()
@@ -106,7 +109,8 @@ def test_a_submodule_is_a_gitlink_and_a_repository_of_its_own(tmp_path: Path, re
     below = open_repository(repo.path / "sub")
     assert below.git_dir == below.common_dir == repo.path / ".git" / "modules" / "sub"
     assert below.worktree == repo.path / "sub"
-    assert below.resolve("HEAD").id.hex() == pinned
+    assert below.resolve("HEAD").id.hex() == below.resolve("HEAD@{0}").id.hex() == pinned
+    assert below.attributes(bytes.fromhex(pinned), [b"x.py"]) == {b"x.py": Attributes(vendored=True)}
     assert not below.is_dirty()
 
 

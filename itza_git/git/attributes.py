@@ -11,7 +11,7 @@ from pathlib import Path
 
 from itza_git.errors import GitError
 from itza_git.git.environment import CommandLine
-from itza_git.git.trees import EXECUTABLE, FILE, TREE, Trees
+from itza_git.git.trees import Trees
 from itza_git.records import Attributes, Entry
 
 NAMES = ("linguist-generated", "linguist-vendored", "binary", "filter")
@@ -27,16 +27,7 @@ def sources(trees: Trees, root: bytes, paths: Sequence[bytes]) -> list[Entry]:
     for path in paths:
         while (cut := path.rfind(b"/")) >= 0 and (path := path[:cut]) not in folders:
             folders.add(path)
-    found = []
-    pending = [(b"", root)]
-    while pending:
-        folder, tree = pending.pop()
-        for entry in trees.children(tree, folder):
-            if entry.mode == TREE and entry.path in folders:
-                pending.append((entry.path, entry.id))
-            elif entry.mode in (FILE, EXECUTABLE) and entry.path.rpartition(b"/")[2] == b".gitattributes":
-                found.append(entry)
-    return sorted(found, key=lambda entry: entry.path)
+    return trees.find(root, b".gitattributes", folders)
 
 
 def read(

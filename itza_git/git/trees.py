@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 
 from itza_git.errors import UnreadableObject
 from itza_git.records import GITLINK, SYMLINK, Change, Entry
@@ -17,31 +17,44 @@ Load = Callable[[bytes, bytes], bytes]
 
 
 class Trees:
-    """Walks trees by their raw bytes: twice as fast as one object per entry, and paths stay bytes."""
+    """Walks trees by their raw bytes: no object per entry is made, and paths stay bytes."""
 
     def __init__(self, load: Load, id_length: int) -> None:
         self._load = load
         self._entry = re.compile(rb"([0-7]+) ([^\0]+)\0(.{%d})" % id_length, re.DOTALL)
         self._overhead = id_length + 2
 
-    def children(self, tree: bytes, path: bytes) -> list[Entry]:
-        """The entries of one tree that stands at path, trees included."""
-        prefix = path + b"/" if path else b""
-        return [Entry(prefix + name, _mode(mode), id) for mode, name, id in self._raw(tree, path)]
-
     def walk(self, tree: bytes) -> list[Entry]:
         """All entries below a root tree that are not trees, in git's order."""
         found: list[Entry] = []
-        pending: list[Iterator[Entry]] = [iter(self.children(tree, b""))]
+        pending: list[Iterator[Entry]] = [iter(self._children(tree, b""))]
         while pending:
             for entry in pending[-1]:
                 if entry.mode == TREE:
-                    pending.append(iter(self.children(entry.id, entry.path)))
+                    pending.append(iter(self._children(entry.id, entry.path)))
                     break
                 found.append(entry)
             else:
                 pending.pop()
         return found
+
+    def find(self, tree: bytes, name: bytes, folders: Container[bytes]) -> list[Entry]:
+        """The files called name in the root tree itself and in those of its folders, ordered by path.
+
+        A folder is reached only when the folders above it are in folders too.
+        """
+        found: list[Entry] = []
+        pending = [(b"", tree)]
+        while pending:
+            folder, id = pending.pop()
+            prefix = folder + b"/" if folder else b""
+            for mode, entry, child in self._raw(id, folder):
+                if mode == b"40000":
+                    if prefix + entry in folders:
+                        pending.append((prefix + entry, child))
+                elif entry == name and _mode(mode) in (FILE, EXECUTABLE):
+                    found.append(Entry(prefix + entry, _mode(mode), child))
+        return sorted(found, key=lambda entry: entry.path)
 
     def diff(self, old: bytes, new: bytes) -> list[Change]:
         """The paths that differ between two root trees, in git's order.
@@ -60,6 +73,11 @@ class Trees:
             else:
                 found.append(Change(entry.path, before, after))
         return found
+
+    def _children(self, tree: bytes, path: bytes) -> list[Entry]:
+        """The entries of the tree that stands at path, trees included."""
+        prefix = path + b"/" if path else b""
+        return [Entry(prefix + name, _mode(mode), id) for mode, name, id in self._raw(tree, path)]
 
     def _differences(
         self, path: bytes, old: bytes | None, new: bytes | None
