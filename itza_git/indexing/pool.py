@@ -54,6 +54,9 @@ def index_in_processes(
 def _start(git_dir: Path, packs: Path) -> subprocess.Popen[str]:
     # One thread of linear algebra each: the processes are the parallelism.
     environment = scrubbed() | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
+    # The child must find this very package, however the caller came to import it.
+    home = str(Path(__file__).parents[2])
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [home, environment.get("PYTHONPATH")]))
     command = [sys.executable, "-P", "-m", "itza_git.indexing.worker", str(git_dir), str(packs)]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

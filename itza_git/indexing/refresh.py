@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -25,11 +24,8 @@ REMOTE_BATCH_BYTES = 128 << 10
 PARALLEL_BYTES = 6 << 20
 
 
-class Progress(Protocol):
-    """Is told how far indexing is."""
-
-    def __call__(self, done: int, total: int) -> None:
-        """done of total blobs are in the store."""
+# Is told how far indexing is: how many of how many blobs are in the store.
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)

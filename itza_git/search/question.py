@@ -14,10 +14,10 @@ from itza_git import words
 _STOP = """
 a about all also an and any are as at be been before being between both but by can code could did do does doing done
 each find for from had has have how i if implementation implemented in into is it its itself just like made make me
-mechanism my of on one or other our out over please same should show so some such take takes tell than that the their them then
-there these they this those through to under up used uses using very want was way we were what when where whether which
-while who why will with within without work works working would you your explain defined definition
-al algo como con cual cuál cuando cuándo cómo de del dónde donde el ella en entre es esa ese eso esta este está esto
+mechanism my of on one or other our out over please same should show so some such take takes tell than that the their
+them then there these they this those through to under up used uses using very want was way we were what when where
+whether which while who why will with within without work works working would you your explain defined definition al
+algo como con cual cuál cuando cuándo cómo de del dónde donde el ella en entre es esa ese eso esta este está esto
 funciona hace hacer la las lo los más me mi para por porque qué que quién se si sin sobre son su sus tiene un una uno
 usa y ya
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itza_git.embedding import Embedder
 from itza_git.records import Passage
@@ -13,6 +14,10 @@ from itza_git.search.dense import dense
 from itza_git.search.lexical import Lexical, lexical
 from itza_git.search.question import Question
 from itza_git.search.ranking import DEFAULT, Ranked, Weights, rank
+
+# benchmarks/gate.py measures how well these part questions about a repository from questions about others.
+WEAK_COVERAGE = 0.5
+WEAK_COSINE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,11 @@ class Found:
     cosine: float
     unknown: list[str]
     lacking: list[str]
+
+    @property
+    def weak(self) -> bool:
+        """Whether the best passages hold so little of the question that no answer can rest on them."""
+        return self.coverage < WEAK_COVERAGE and self.cosine < WEAK_COSINE
 
 
 def search(
@@ -48,7 +58,7 @@ def search(
 
 
 def _judged(
-    passages: list[Passage], best: list[Ranked], question: Question, words_found: Lexical, nearness: np.ndarray
+    passages: list[Passage], best: list[Ranked], question: Question, words_found: Lexical, nearness: NDArray[np.float32]
 ) -> Found:
     numbers = [r.passage for r in best]
     held, total = 0.0, 0.0

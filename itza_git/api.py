@@ -1,0 +1,338 @@
+"""What a program may call: open a repository, search it, ask it.
+
+    from itza_git import Itza
+
+    with Itza.open("path/to/repository") as itza:
+        for hit in itza.search("how are retries limited?").hits:
+            print(hit.citation, hit.symbol)
+
+Nothing here prints or exits. The environment is read once, in `Itza.open`. Every failure is an `ItzaError`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from itza_git import config
+from itza_git.answering.answer import PASSAGES_ONLY, Answer, Cited, Statement
+from itza_git.answering.citation import Citation, render
+from itza_git.chunking.languages import canonical
+from itza_git.config import Settings
+from itza_git.embedding import Embedder
+from itza_git.embedding.choice import embedder_for
+from itza_git.errors import ModelError, UnknownRevision, UnreadableObject, UsageError
+from itza_git.git import Repository, open_repository
+from itza_git.indexing import Policy, Progress, Refreshed, refresh
+from itza_git.indexing.views import view_of
+from itza_git.paths import quote
+from itza_git.records import Commit, Coverage, Passage
+from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
+from itza_git.search import Corpus, Filter, Question, search
+from itza_git.store import Recipe, Space
+
+# An answer is made from few passages; these are what they are chosen from.
+ANSWER_PASSAGES = 12
+
+
+class Itza:
+    """A repository that can be asked. Close it, or use it as a context manager."""
+
+    def __init__(self, repository: Repository, settings: Settings) -> None:
+        self.repository = repository
+        self.settings = settings
+        self._embedder: Embedder | None = None
+        self._space: Space | None = None
+
+    @classmethod
+    def open(
+        cls, path: str | Path | None = None, environment: Mapping[str, str] | None = None, **settings: Any
+    ) -> Itza:
+        """The repository that path lies in (the current folder's, as git finds it, without one).
+
+        settings are fields of `Settings` that win over environment and git config. Raises `NotARepository`,
+        `ConfigError`.
+        """
+        repository = open_repository(Path(path) if path is not None else None)
+        loaded = config.load(repository, os.environ if environment is None else environment)
+        return cls(repository, replace(loaded, **settings))
+
+    def __enter__(self) -> Itza:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index files and of the model server."""
+        self._space = None
+        self._embedder = None
+
+    @property
+    def embedder(self) -> Embedder:
+        """The embedder that the settings ask for."""
+        if self._embedder is None:
+            self._embedder = embedder_for(self.settings)
+        return self._embedder
+
+    @property
+    def space(self) -> Space:
+        """The part of the store that this embedder's vectors live in."""
+        if self._space is None:
+            recipe = Recipe(self.embedder.identity)
+            self._space = Space(self.repository.common_dir, recipe, self.repository.id_length)
+        return self._space
+
+    # Asking
+
+    def refresh(
+        self,
+        rev: str = "HEAD",
+        *,
+        branch: str | None = None,
+        progress: Progress = lambda done, total: None,
+        waiting: Callable[[], None] = lambda: None,
+    ) -> IndexReport:
+        """Index what the store lacks of a revision. progress is told how far it is, waiting once if it must wait."""
+        commit = self.resolve(rev, branch)
+        refreshed = self._refresh(rev, branch, commit, progress, waiting)
+        corpus = Corpus(self.space, refreshed.view)
+        lossy = set(refreshed.outcome.lossy)
+        paths = [p for p, id_ in zip(refreshed.view.paths, refreshed.view.id, strict=True) if id_.tobytes() in lossy]
+        outcome = refreshed.outcome
+        return IndexReport(
+            branch or rev,
+            commit.id.hex(),
+            corpus.coverage(),
+            outcome.blobs,
+            refreshed.reused,
+            outcome.chunks,
+            outcome.not_embedded,
+            tuple(paths),
+        )
+
+    def search(
+        self,
+        query: str,
+        *,
+        rev: str = "HEAD",
+        branch: str | None = None,
+        limit: int = 10,
+        paths: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        progress: Progress = lambda done, total: None,
+        waiting: Callable[[], None] = lambda: None,
+    ) -> SearchResult:
+        """The best passages of a revision for a query; indexes first what the store lacks of it.
+
+        paths are pathspecs and languages names, each empty for all. Raises `UsageError` for an empty query or an
+        unknown language, `UnknownRevision`, `StoreError`, `ModelError`.
+        """
+        if not query.strip():
+            raise UsageError("the question is empty", 'git itza ask "how does X work?"')
+        wanted = Filter(tuple(paths), tuple(_language(name) for name in languages))
+        commit = self.resolve(rev, branch)
+        refreshed = self._refresh(rev, branch, commit, progress, waiting)
+        corpus = Corpus(self.space, refreshed.view)
+        if wanted and not corpus.allowed(wanted).any():
+            raise UsageError(f"no file of {branch or rev} matches {_describe(wanted)}", "git ls-files shows the paths")
+        question = Question(query)
+        found = search(corpus, question, self.embedder, limit, wanted)
+        return SearchResult(
+            query,
+            branch or rev,
+            commit.id.hex(),
+            rev == "HEAD" and branch is None and self.repository.is_dirty(),
+            self.space.recipe.name,
+            corpus.coverage(),
+            tuple(self._hits(found.passages, commit)),
+            found,
+            _literal(question),
+        )
+
+    def ask(
+        self,
+        question: str,
+        *,
+        rev: str = "HEAD",
+        branch: str | None = None,
+        limit: int | None = None,
+        paths: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        model: str | None = None,
+        use_model: bool = True,
+        force: bool = False,
+        progress: Progress = lambda done, total: None,
+        waiting: Callable[[], None] = lambda: None,
+        statement: Callable[[Statement], None] = lambda statement: None,
+    ) -> AskResult:
+        """An answer whose citations were checked; without a reachable model, the passages that it would rest on.
+
+        statement is told each checked sentence as soon as it stands. force asks the model even when retrieval says
+        that nothing here answers. Raises what `search` raises.
+        """
+        result = self.search(
+            question,
+            rev=rev,
+            branch=branch,
+            limit=limit or ANSWER_PASSAGES,
+            paths=paths,
+            languages=languages,
+            progress=progress,
+            waiting=waiting,
+        )
+        if not use_model or not result.hits:
+            return AskResult(result, PASSAGES_ONLY, None)
+        try:
+            answer = self._answer(result, model or self.settings.answer_model, force, statement)
+        except ModelError as e:
+            return AskResult(result, PASSAGES_ONLY, f"{e}{f' ({e.hint})' if e.hint else ''}")
+        return AskResult(result, answer)
+
+    def _answer(self, result: SearchResult, model: str, force: bool, statement: Callable[[Statement], None]) -> Answer:
+        # Only here, because httpx takes a tenth of a second to import.
+        from itza_git.answering.ask import answer
+        from itza_git.models.host import ollama_url
+        from itza_git.models.ollama import Ollama
+
+        server = Ollama(ollama_url(self.settings.ollama_host), allow_remote=self.settings.allow_remote)
+        passages = [(hit.passage, hit.text) for hit in result.hits]
+        final = PASSAGES_ONLY
+        try:
+            for part in answer(result.query, passages, server, model, weak=result.found.weak, force=force):
+                if isinstance(part, Statement):
+                    statement(part)
+                else:
+                    final = part
+        finally:
+            server.close()
+        return final
+
+    # Looking
+
+    def show(self, citation: Citation) -> Shown:
+        """The cited lines at the cited commit. Raises `UsageError` when the commit has no such file or lines."""
+        commit = self.repository.resolve(citation.commit)
+        entries = {entry.path: entry for entry in self.repository.tree(commit.tree)}
+        entry = entries.get(citation.path)
+        at = self.repository.abbreviate(commit.id)
+        if entry is None:
+            raise UsageError(f"{quote(citation.path)} is not in {at}", f"git ls-tree -r --name-only {at}")
+        lines = split_lines(self.repository.read(entry.id))
+        if citation.last > len(lines):
+            raise UsageError(
+                f"{quote(citation.path)} has {len(lines)} lines at {at}, not {citation.last}",
+                f"git show {at}:{quote(citation.path)}",
+            )
+        return Shown(citation, commit.id.hex(), tuple(lines[citation.first - 1 : citation.last]))
+
+    def status(self) -> Status:
+        """What the store holds of HEAD and of each local branch."""
+        head = self.repository.head()
+        recorded = self.space.heads()
+        policy = Policy.of(self.settings)
+        branches = []
+        for branch in self.repository.branches():
+            ref = f"refs/heads/{branch.name}"
+            known = recorded.get(ref)
+            branches.append(
+                BranchStatus(
+                    branch.name,
+                    branch.commit.id.hex(),
+                    self._coverage(branch.commit, policy),
+                    head.ref == ref,
+                    known.commit if known else None,
+                    known.time if known else None,
+                )
+            )
+        current = next((b for b in branches if b.is_head), None)
+        if current is None and head.commit is not None:
+            current = BranchStatus("HEAD", head.commit.id.hex(), self._coverage(head.commit, policy), True)
+        identity = self.embedder.identity
+        return Status(
+            current,
+            tuple(branches),
+            f"{identity.embedder}/{identity.model}",
+            self.space.recipe.name,
+            self.settings.answer_model,
+            self.space.root,
+            self.space.size(),
+            len(self.space.packs()),
+            tuple(str(error) for error in self.space.damaged),
+        )
+
+    def resolve(self, rev: str = "HEAD", branch: str | None = None) -> Commit:
+        """The commit of a revision, or of a local branch. Raises `UnknownRevision`, `UnbornHead`."""
+        if branch is None:
+            return self.repository.resolve(rev)
+        found = next((b.commit for b in self.repository.branches() if b.name == branch), None)
+        if found is None:
+            raise UnknownRevision(f"no local branch is named {branch}", "git branch --list")
+        return found
+
+    def cite(self, path: bytes, first: int, last: int, commit: bytes) -> str:
+        """The citation of lines at a commit, with the commit abbreviated as git would."""
+        return render(Citation(path, first, last, self.repository.abbreviate(commit)))
+
+    def citations(self, asked: AskResult) -> list[tuple[Cited, str]]:
+        """The citations of an answer, each with its rendered form."""
+        commit = bytes.fromhex(asked.result.commit)
+        return [(one, self.cite(one.path, one.first, one.last, commit)) for one in asked.answer.citations]
+
+    def _refresh(
+        self, rev: str, branch: str | None, commit: Commit, progress: Progress, waiting: Callable[[], None]
+    ) -> Refreshed:
+        policy = Policy.of(self.settings)
+        refreshed = refresh(self.repository, self.space, commit, policy, self.embedder, progress, waiting)
+        ref = f"refs/heads/{branch}" if branch else self.repository.head().ref if rev == "HEAD" else None
+        if ref:
+            self.space.record_head(ref, commit.id, commit.tree)
+        return refreshed
+
+    def _coverage(self, commit: Commit, policy: Policy) -> Coverage:
+        view = view_of(self.repository, self.space, commit, policy, self.embedder)
+        return Corpus(self.space, view).coverage()
+
+    def _hits(self, passages: Sequence[Passage], commit: Commit) -> list[Hit]:
+        """The passages whose lines are there: each is read from the blob at the commit before it is cited."""
+        hits = []
+        for passage in passages:
+            try:
+                lines = split_lines(self.repository.read(passage.blob))
+            except UnreadableObject:
+                continue
+            if passage.last <= len(lines):
+                text = "\n".join(lines[passage.first - 1 : passage.last])
+                hits.append(Hit(passage, text, self.cite(passage.path, passage.first, passage.last, commit.id)))
+        return hits
+
+
+def split_lines(data: bytes) -> list[str]:
+    """The lines of a blob, counted by newline bytes alone, as `git grep -n` does; a last newline ends the last line."""
+    lines = data.removesuffix(b"\n").split(b"\n") if data else []
+    return [line.decode("utf-8", "replace") for line in lines]
+
+
+def _language(name: str) -> str:
+    found = canonical(name)
+    if found is None:
+        raise UsageError(f"no language is named {name}", "git itza status lists the languages of this repository")
+    return found
+
+
+def _describe(wanted: Filter) -> str:
+    return " ".join([*(f"--path {path}" for path in wanted.paths), *(f"--lang {name}" for name in wanted.languages)])
+
+
+def _literal(question: Question) -> str | None:
+    """The literal search for a question that one answers: where is a name defined?"""
+    if not question.asks_definition or not question.names:
+        return None
+    name = question.names[0].removesuffix("()").rpartition(".")[2].rpartition("::")[2]
+    return f"git grep -nw -e '{name}'" if name.replace("_", "").isalnum() else None

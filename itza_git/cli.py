@@ -1,0 +1,121 @@
+"""`git itza`: the one place that turns errors into lines and exit codes.
+
+Each command lives in its own module of `commands/` and is imported when it is called, because numpy and pygit2 take
+five times as long to import as `git itza -h` may take.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+import traceback
+
+import click
+
+from itza_git import __version__
+from itza_git.errors import ItzaError
+
+COMMANDS = {
+    "ask": "Answer a question with verified citations.",
+    "search": "Show the ranked passages for a query.",
+    "index": "Index HEAD (or a revision) now.",
+    "show": "Show the lines that a citation names.",
+    "status": "Say what is indexed, and how well.",
+}
+
+NOTHING_FOUND, FAILED, FAULT, NOT_VERIFIED, INTERRUPTED = 1, 2, 3, 4, 130
+
+
+class _Commands(click.Group):
+    """A group that imports a command when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        found = getattr(importlib.import_module(f"itza_git.commands.{cmd_name}"), cmd_name)
+        assert isinstance(found, click.Command)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and " " in args[0] and args[0] not in COMMANDS:
+            raise click.UsageError(f'no command is named "{args[0]}"; to ask it: git itza ask "{args[0]}"')
+        return super().resolve_command(ctx, args)
+
+
+@click.command(
+    cls=_Commands,
+    name="git itza",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog='Try: git itza ask "how does X work?"   To find where a name is defined, git grep is better.',
+)
+@click.version_option(__version__, "--version", message="git-itza %(version)s")
+def cli() -> None:
+    """Ask a git repository how it works, on this machine, with citations pinned to a commit."""
+
+
+def main() -> None:
+    """Run the command line and exit with its code; see the table of exit codes in the README."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal of another encoding shows an escape instead of ending the program (pallets/click#2121).
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(_run())
+
+
+def _run() -> int:
+    try:
+        result = cli.main(prog_name="git itza", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as e:
+        return e.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except click.ClickException as e:
+        return _say(e.format_message(), _usage_hint(e))
+    except ItzaError as e:
+        return _say(str(e), e.hint)
+    except BrokenPipeError:
+        # Whoever read has seen enough. Python would flush again on its way out, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception:  # noqa: BLE001 - the top handler: a fault of ours becomes a report, never a traceback
+        return _report()
+    return result if isinstance(result, int) else 0
+
+
+def _usage_hint(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"{context.command_path} -h" if context else "git itza -h"
+
+
+def _say(message: str, hint: str) -> int:
+    """One line that names what failed, and one with the next command."""
+    from itza_git.render import clean
+
+    click.echo(f"error: {clean(message)}", err=True)
+    if hint:
+        click.echo(f"hint: {clean(hint)}", err=True)
+    return FAILED
+
+
+def _report() -> int:
+    with tempfile.NamedTemporaryFile("w", prefix="git-itza-fault-", suffix=".txt", delete=False) as file:
+        file.write(f"git-itza {__version__}, Python {sys.version}\n{' '.join(sys.argv)}\n\n{traceback.format_exc()}")
+    click.echo(f"error: git-itza has a fault: {sys.exc_info()[1]!r}", err=True)
+    click.echo(f"hint: please report it with the file {file.name}", err=True)
+    return FAULT
+
+
+if __name__ == "__main__":
+    main()

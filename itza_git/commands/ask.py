@@ -1,0 +1,120 @@
+"""`git itza ask`."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from itza_git import render
+from itza_git.answering.answer import Statement
+from itza_git.api import Itza
+from itza_git.cli import NOT_VERIFIED, NOTHING_FOUND
+from itza_git.commands import common
+from itza_git.results import AskResult
+
+# Of an answer that is only passages, a person reads so many.
+SHOWN_PASSAGES = 5
+
+
+@click.command()
+@click.argument("question", nargs=-1, required=True)
+@click.option("-k", "--limit", type=click.IntRange(1, 100), help="Passages to answer from; default: what fits.")
+@common.tree_options
+@common.filter_options
+@click.option("--model", metavar="NAME", help="The model that answers, instead of itza.answerModel.")
+@click.option("--no-model", is_flag=True, help="Show the passages, ask no model.")
+@click.option("--strict", is_flag=True, help="Exit with 4 unless every statement carries a verified citation.")
+@click.option("--force", is_flag=True, help="Ask the model even when nothing here seems to answer.")
+@common.json_option
+@common.verbose_option
+def ask(
+    question: tuple[str, ...],
+    limit: int | None,
+    rev: str,
+    branch: str | None,
+    paths: tuple[str, ...],
+    languages: tuple[str, ...],
+    model: str | None,
+    no_model: bool,
+    strict: bool,
+    force: bool,
+    as_json: bool,
+    verbose: bool,
+) -> int:
+    """Answer QUESTION from the repository, citing path:lines@commit.
+
+    Without a reachable model the passages that an answer would rest on are shown. Exit code 1 when the
+    repository does not answer (NO_SE).
+    """
+    common.one_tree(rev, branch)
+    stream = _Stream(live=not as_json)
+    with Itza.open() as itza, common.progress() as progress:
+        asked = itza.ask(
+            " ".join(question),
+            rev=rev,
+            branch=branch,
+            limit=limit,
+            paths=paths,
+            languages=languages,
+            model=model,
+            use_model=not no_model,
+            force=force,
+            progress=progress,
+            waiting=common.waiting,
+            statement=stream.say,
+        )
+        cited = itza.citations(asked)
+    if as_json:
+        common.print_json(render.ask_json(asked, cited))
+    else:
+        stream.end()
+        _print(asked, render.sources(cited, common.style()), limit, verbose)
+    if asked.note:
+        common.note(f"note: {asked.note}; these are the passages that an answer would rest on")
+    common.tell(asked.result)
+    return _exit_code(asked, strict)
+
+
+class _Stream:
+    """Prints statements as they come."""
+
+    def __init__(self, live: bool) -> None:
+        self._live = live
+        self._begun = False
+
+    def say(self, said: Statement) -> None:
+        if self._live:
+            separator = said.separator if self._begun else ""
+            click.echo(separator + render.clean_lines(render.statement(said)), nl=False)
+            sys.stdout.flush()
+            self._begun = True
+
+    def end(self) -> None:
+        if self._begun:
+            click.echo()
+
+
+def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool) -> None:
+    """What follows the streamed statements."""
+    status = asked.answer.status
+    if status == "no_se":
+        click.echo(render.no_se(asked))
+    if status in ("answered", "unverified"):
+        if sources:
+            click.echo("\n" + sources)
+        for one in asked.answer.rejected if verbose else ():
+            common.note(f"rejected: {one.text}: {one.reason}")
+        return
+    if asked.result.hits:
+        if status == "no_se":
+            click.echo("\nnearest passages:\n")
+        click.echo(render.hits(render.first(asked.result, limit or SHOWN_PASSAGES), common.style(), verbose))
+
+
+def _exit_code(asked: AskResult, strict: bool) -> int:
+    if asked.answer.status == "no_se" or not asked.result.hits:
+        return NOTHING_FOUND
+    if strict and not asked.answer.fully_verified:
+        return NOT_VERIFIED
+    return 0

@@ -1,0 +1,125 @@
+"""What the commands share: options, the progress bar, notes, and how wide and colourful the terminal is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import click
+
+from itza_git.render import Style, clean
+from itza_git.results import SearchResult
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Say more: why a passage ranks where it does.")
+
+
+def tree_options(command: Decorated) -> Decorated:
+    """`--rev` and `--branch`: which tree is asked."""
+    command = click.option("--branch", metavar="NAME", help="A local branch, without a checkout.")(command)
+    return click.option("--rev", default="HEAD", show_default=True, help="Any revision: a tag, HEAD~2, stash@{0}.")(
+        command
+    )
+
+
+def filter_options(command: Decorated) -> Decorated:
+    """`--path` and `--lang`: which files may be found."""
+    command = click.option(
+        "--lang", "languages", multiple=True, metavar="NAME", help="Only this language; repeatable."
+    )(command)
+    return click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only these paths; repeatable.")(command)
+
+
+def one_tree(rev: str, branch: str | None) -> None:
+    """Refuse two trees at once."""
+    if branch is not None and rev != "HEAD":
+        raise click.UsageError("--rev and --branch name two trees; give one of them")
+
+
+def style() -> Style:
+    """How standard output is to be written to."""
+    terminal = sys.stdout.isatty()
+    colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Style(colour, max(shutil.get_terminal_size().columns, 40) if terminal else 100)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """One JSON object on standard output, in ASCII where the terminal's encoding asks for it."""
+    unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    text = json.dumps(value, ensure_ascii=not unicode)
+    # A lone surrogate cannot be encoded; JSON has an escape for it.
+    click.echo(text if text.isascii() or _encodable(text) else json.dumps(value))
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def note(text: str) -> None:
+    """A line on standard error."""
+    click.echo(clean(text), err=True)
+
+
+def tell(result: SearchResult) -> None:
+    """What the user should know beside the hits: what is not covered, what a literal search does better."""
+    coverage = result.coverage
+    if coverage.indexed < coverage.total:
+        note(f"note: {coverage.indexed} of {coverage.total} files indexed")
+    if result.literal:
+        note(f"hint: a literal search finds that too: {result.literal}")
+    if not result.hits:
+        note(f"nothing found for: {result.query}")
+    elif result.found.unknown:
+        note(f"note: nowhere in this tree: {', '.join(result.found.unknown)}")
+
+
+def waiting() -> None:
+    """Say why nothing happens."""
+    note("another process is indexing this repository; waiting for it")
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[int, int], None]]:
+    """A function that draws how far indexing is; on a terminal only."""
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    bar = _Bar()
+    try:
+        yield bar.update
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """A progress bar that appears with the first step and leaves nothing behind."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._drawn = False
+
+    def update(self, done: int, total: int) -> None:
+        elapsed = time.monotonic() - self._started
+        rate = done / elapsed if elapsed > 0 else 0.0
+        left = f"{(total - done) / rate:.0f} s left" if rate > 0 else "starting"
+        width = max(min(shutil.get_terminal_size().columns - 60, 40), 10)
+        filled = width * done // max(total, 1)
+        bar = "█" * filled + "░" * (width - filled)
+        click.echo(f"\r\x1b[Kindexing {bar} {done}/{total} files  {rate:.0f}/s  {left}", nl=False, err=True)
+        self._drawn = True
+
+    def close(self) -> None:
+        if self._drawn:
+            click.echo("\r\x1b[K", nl=False, err=True)

@@ -1,0 +1,37 @@
+"""`git itza index`."""
+
+from __future__ import annotations
+
+import click
+
+from itza_git import render
+from itza_git.api import Itza
+from itza_git.commands import common
+from itza_git.paths import quote
+
+MOST_NAMED = 10
+
+
+@click.command()
+@click.argument("rev", default="HEAD")
+@common.json_option
+@common.verbose_option
+def index(rev: str, as_json: bool, verbose: bool) -> int:
+    """Index HEAD, or REV, now.
+
+    Only blobs that the store has never seen are read; -v names every file that is skipped, and why.
+    """
+    with Itza.open() as itza, common.progress() as progress:
+        done = itza.refresh(rev, progress=progress, waiting=common.waiting)
+    if as_json:
+        common.print_json(render.report_json(done))
+        return 0
+    click.echo(render.report(done, common.style()))
+    if verbose:
+        for one in done.coverage.skipped:
+            click.echo(f"  {one.reason:12} {quote(one.path)}")
+    for path in done.lossy[:MOST_NAMED]:
+        common.note(f"note: {quote(path)} is not UTF-8 throughout; other bytes are shown as \ufffd")
+    if len(done.lossy) > MOST_NAMED:
+        common.note(f"note: so are {len(done.lossy) - MOST_NAMED} more files")
+    return 0

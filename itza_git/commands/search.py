@@ -1,0 +1,50 @@
+"""`git itza search`."""
+
+from __future__ import annotations
+
+import click
+
+from itza_git import render
+from itza_git.api import Itza
+from itza_git.commands import common
+
+
+@click.command()
+@click.argument("query", nargs=-1, required=True)
+@click.option("-k", "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most N passages.")
+@common.tree_options
+@common.filter_options
+@common.json_option
+@common.verbose_option
+def search(
+    query: tuple[str, ...],
+    limit: int,
+    rev: str,
+    branch: str | None,
+    paths: tuple[str, ...],
+    languages: tuple[str, ...],
+    as_json: bool,
+    verbose: bool,
+) -> int:
+    """Show the ranked passages for QUERY, best first.
+
+    Indexes first what is not indexed yet. Exit code 1 when nothing is found.
+    """
+    common.one_tree(rev, branch)
+    with Itza.open() as itza, common.progress() as progress:
+        result = itza.search(
+            " ".join(query),
+            rev=rev,
+            branch=branch,
+            limit=limit,
+            paths=paths,
+            languages=languages,
+            progress=progress,
+            waiting=common.waiting,
+        )
+    if as_json:
+        common.print_json(render.search_json(result))
+    elif result.hits:
+        click.echo(render.hits(result, common.style(), verbose))
+    common.tell(result)
+    return 0 if result.hits else 1

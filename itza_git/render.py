@@ -1,0 +1,329 @@
+"""From results to text and JSON. Pure: nothing here prints, and what comes from a repository is cleaned."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from itza_git.answering.answer import Cited, Statement
+from itza_git.paths import quote
+from itza_git.records import Coverage, Skipped
+from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
+from itza_git.search import Question
+from itza_git.words import identifiers, split
+
+SCHEMA = 1
+SNIPPET_LINES = 6
+_TAB = 4
+# Characters that move the cursor, reorder the line or hide: shown as what they are.
+_UNSAFE = re.compile(
+    r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a terminal is written to: whether in colour, and how wide it is."""
+
+    colour: bool = False
+    width: int = 100
+
+    def paint(self, text: str, code: str) -> str:
+        """text in a colour (an SGR code), or as it is."""
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
+
+
+BOLD, DIM, GREEN, YELLOW, CYAN = "1", "2", "32", "33", "36"
+
+
+def clean_lines(text: str) -> str:
+    """The same, line by line."""
+    return "\n".join(map(clean, text.split("\n")))
+
+
+def clean(text: str) -> str:
+    """Text without a character that a terminal would obey; tabs become spaces."""
+    return _UNSAFE.sub(lambda found: f"<U+{ord(found[0]):04X}>", text.expandtabs(_TAB))
+
+
+# Text
+
+
+def first(result: SearchResult, count: int) -> SearchResult:
+    """The result with its first hits only."""
+    return replace(result, hits=result.hits[:count])
+
+
+def hits(result: SearchResult, style: Style, verbose: bool = False) -> str:
+    """The hits of a search: citation and symbol, then the lines that matter."""
+    wanted = frozenset(Question(result.query).content_words)
+    return "\n\n".join(_hit(hit, wanted, style, verbose) for hit in result.hits)
+
+
+def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool) -> str:
+    head = style.paint(hit.citation, GREEN)
+    if hit.passage.symbol:
+        head += "  " + style.paint(clean(_short(hit.passage.symbol, style.width - len(hit.citation) - 2)), BOLD)
+    lines = hit.text.split("\n")
+    shown = [head]
+    if verbose:
+        parts = " ".join(f"{name}={value:g}" for name, value in hit.passage.parts.items())
+        shown.append(style.paint(f"  score={hit.passage.score:g} {parts}", DIM))
+    number_width = len(str(hit.passage.last))
+    for at in snippet(lines, wanted):
+        number = style.paint(f"{hit.passage.first + at:>{number_width}}", DIM)
+        shown.append(f"  {number}  {_line(lines[at], wanted, style, style.width - number_width - 4)}".rstrip())
+    return "\n".join(shown)
+
+
+def _short(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: max(room - 1, 8)] + "…"
+
+
+def _line(text: str, wanted: frozenset[str], style: Style, room: int) -> str:
+    """A line cut to the room there is, with the question's words picked out."""
+    shown = clean(_short(text.rstrip().expandtabs(_TAB), room))
+    if not style.colour:
+        return shown
+    return re.sub(
+        r"[^\W\d]\w*", lambda found: style.paint(found[0], YELLOW) if _holds(found[0], wanted) else found[0], shown
+    )
+
+
+def _holds(identifier: str, wanted: frozenset[str]) -> bool:
+    return not wanted.isdisjoint(split(identifier))
+
+
+def snippet(lines: Sequence[str], wanted: frozenset[str], size: int = SNIPPET_LINES) -> range:
+    """The run of at most size lines that holds most of the wanted words, each counted once; the first one of equals."""
+    found = [frozenset(word for name in identifiers(line) for word in split(name) if word in wanted) for line in lines]
+    best, most = 0, -1
+    held: Counter[str] = Counter()
+    for end, line in enumerate(found):
+        held.update(line)
+        if end >= size:
+            held.subtract(found[end - size])
+        now = sum(1 for count in held.values() if count > 0)
+        if now > most:
+            best, most = max(end - size + 1, 0), now
+    first = next((at for at in range(best, len(lines)) if lines[at].strip()), best)
+    last = min(first + size, len(lines))
+    while last > first + 1 and not lines[last - 1].strip():
+        last -= 1
+    return range(first, last)
+
+
+def sources(cited: Iterable[tuple[Cited, str]], style: Style) -> str:
+    """The list under an answer: number and citation."""
+    return "\n".join(f"{style.paint(f'[{one.n}]', CYAN)} {style.paint(citation, GREEN)}" for one, citation in cited)
+
+
+def statement(said: Statement) -> str:
+    """A statement with its marks; one without support says so."""
+    return said.marked if said.verified else f"{said.marked} (unverified)"
+
+
+def no_se(result: AskResult) -> str:
+    """The line that says what is missing."""
+    return f"NO_SE: {clean(result.answer.missing or 'nothing here answers this')}"
+
+
+def report(done: IndexReport, style: Style) -> str:
+    """What an index run did."""
+    lines = [
+        f"{clean(done.rev)} at {done.commit[:12]}: {done.coverage.indexed} of {done.coverage.total} files indexed, "
+        f"{done.new} blobs new, {done.reused} reused, {len(done.coverage.skipped)} files skipped"
+    ]
+    if done.coverage.skipped:
+        lines.append("  skipped: " + by_reason(done.coverage.skipped))
+    if done.not_embedded:
+        lines.append(f"  {done.not_embedded} chunks could not be embedded; they are found by their words alone")
+    return "\n".join(lines)
+
+
+def by_reason(skipped: Sequence[Skipped]) -> str:
+    """How many files were skipped for each reason, most first."""
+    counts = Counter(one.reason for one in skipped)
+    return ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
+
+
+def status(state: Status, style: Style, verbose: bool = False) -> str:
+    """The state of the index, for people."""
+    lines = [f"store     {state.store}  ({_size(state.size)}, {state.packs} packs)"]
+    lines.append(f"embedder  {state.embedder}  (recipe {state.recipe})")
+    lines.append(f"answers   {state.answer_model}")
+    if state.head is None:
+        lines.append("HEAD      no commit yet")
+    else:
+        fresh = "fresh" if state.fresh else "stale: git itza index"
+        lines.append(f"HEAD      {_branch(state.head)}  {fresh}")
+        if state.head.coverage.skipped:
+            lines.append(f"skipped   {by_reason(state.head.coverage.skipped)}")
+    lines += [f"damaged   {clean(what)}" for what in state.damaged]
+    if state.branches:
+        lines.append("branches")
+        lines += [f"  {'*' if b.is_head else ' '} {_branch(b)}" for b in state.branches]
+    if verbose and state.head is not None:
+        lines += [f"  {one.reason:12} {quote(one.path)}" for one in state.head.coverage.skipped]
+    return "\n".join(lines)
+
+
+def _branch(branch: BranchStatus) -> str:
+    return f"{clean(branch.name)} {branch.commit[:12]}  {branch.coverage.indexed}/{branch.coverage.total} files"
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{size / 1e3:.1f} kB"
+
+
+def shown(lines: Shown, style: Style) -> str:
+    """The cited lines with their numbers."""
+    width = len(str(lines.citation.last))
+    return "\n".join(
+        f"{style.paint(f'{lines.citation.first + at:>{width}}', DIM)}  {clean(line)}".rstrip()
+        for at, line in enumerate(lines.lines)
+    )
+
+
+# JSON
+
+
+def search_json(result: SearchResult) -> dict[str, Any]:
+    """The object that `search --json` prints."""
+    return _head_json(result) | {"hits": [hit_json(hit, result.commit) for hit in result.hits]}
+
+
+def ask_json(asked: AskResult, cited: Sequence[tuple[Cited, str]]) -> dict[str, Any]:
+    """The object that `ask --json` prints. cited: the answer's citations with their rendered form."""
+    answer, result = asked.answer, asked.result
+    return _head_json(result) | {
+        "status": answer.status,
+        "confidence": answer.confidence,
+        "no_se_by": answer.no_se_by,
+        "answer": answer.text,
+        "missing": answer.missing,
+        "model": answer.model,
+        "citations": [_cited_json(one, citation, result.commit) for one, citation in cited],
+        "rejected": [{"text": one.text, "reason": one.reason} for one in answer.rejected],
+        "passages": [hit_json(hit, result.commit) for hit in result.hits],
+        "note": asked.note,
+    }
+
+
+def _cited_json(one: Cited, citation: str, commit: str) -> dict[str, Any]:
+    return (
+        {"n": one.n}
+        | _path_json(one.path)
+        | {
+            "start_line": one.first,
+            "end_line": one.last,
+            "commit": commit,
+            "blob": one.blob.hex(),
+            "citation": citation,
+            "verified": True,
+            "by": one.by,
+            "url": None,
+        }
+    )
+
+
+def _head_json(result: SearchResult) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "query": result.query,
+        "commit": result.commit,
+        "rev": result.rev,
+        "dirty": result.dirty,
+        "recipe": result.recipe,
+        "coverage": coverage_json(result.coverage),
+    }
+
+
+def coverage_json(coverage: Coverage) -> dict[str, Any]:
+    """The coverage of a tree."""
+    return {
+        "indexed": coverage.indexed,
+        "total": coverage.total,
+        "skipped": [_path_json(one.path) | {"reason": one.reason} for one in coverage.skipped],
+    }
+
+
+def hit_json(hit: Hit, commit: str) -> dict[str, Any]:
+    """One hit."""
+    passage = hit.passage
+    return _path_json(passage.path) | {
+        "start_line": passage.first,
+        "end_line": passage.last,
+        "commit": commit,
+        "blob": passage.blob.hex(),
+        "citation": hit.citation,
+        "language": passage.language,
+        "symbol": passage.symbol,
+        "kind": passage.kind,
+        "score": passage.score,
+        "text": hit.text,
+    }
+
+
+def _path_json(path: bytes) -> dict[str, Any]:
+    """A path; one that is not UTF-8 in its quoted form, with its bytes beside it."""
+    try:
+        return {"path": path.decode()}
+    except UnicodeDecodeError:
+        return {"path": quote(path), "path_bytes": base64.b64encode(path).decode()}
+
+
+def report_json(done: IndexReport) -> dict[str, Any]:
+    """The object that `index --json` prints."""
+    return {
+        "schema": SCHEMA,
+        "rev": done.rev,
+        "commit": done.commit,
+        "coverage": coverage_json(done.coverage),
+        "new": done.new,
+        "reused": done.reused,
+        "chunks": done.chunks,
+        "not_embedded": done.not_embedded,
+        "lossy": [_path_json(path) for path in done.lossy],
+    }
+
+
+def status_json(state: Status) -> dict[str, Any]:
+    """The object that `status --json` prints."""
+    return {
+        "schema": SCHEMA,
+        "head": _branch_json(state.head) if state.head else None,
+        "fresh": state.fresh,
+        "branches": [_branch_json(branch) for branch in state.branches],
+        "embedder": state.embedder,
+        "recipe": state.recipe,
+        "model": state.answer_model,
+        "store": {"path": str(state.store), "bytes": state.size, "packs": state.packs},
+        "damaged": list(state.damaged),
+    }
+
+
+def _branch_json(branch: BranchStatus) -> dict[str, Any]:
+    return {
+        "name": branch.name,
+        "commit": branch.commit,
+        "current": branch.is_head,
+        "coverage": coverage_json(branch.coverage),
+        "indexed_commit": branch.indexed_commit,
+        "indexed_at": branch.indexed_at,
+    }
+
+
+def shown_json(lines: Shown) -> dict[str, Any]:
+    """The object that `show --json` prints."""
+    return _path_json(lines.citation.path) | {
+        "schema": SCHEMA,
+        "start_line": lines.citation.first,
+        "end_line": lines.citation.last,
+        "commit": lines.commit,
+        "lines": list(lines.lines),
+    }

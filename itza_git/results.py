@@ -1,0 +1,107 @@
+"""What the public API returns: frozen records, complete enough to be rendered as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from itza_git.answering.answer import Answer
+from itza_git.answering.citation import Citation
+from itza_git.records import Coverage, Passage
+from itza_git.search import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage with its text and its citation. score is in 0..1, comparable within one result only."""
+
+    passage: Passage
+    text: str
+    citation: str
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Ranked hits for a query at one commit.
+
+    rev is as the caller wrote it, commit the full hex id that it resolved to. dirty: the working tree differs from the
+    commit (only ever true when HEAD was asked). literal is the `git grep` that answers better, None when this is no
+    question for it.
+    """
+
+    query: str
+    rev: str
+    commit: str
+    dirty: bool
+    recipe: str
+    coverage: Coverage
+    hits: tuple[Hit, ...]
+    found: Found
+    literal: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskResult:
+    """An answer and the result that it rests on. note says in one line why no model was asked, None when one was."""
+
+    result: SearchResult
+    answer: Answer
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What an index run did. new and reused count distinct blobs; lossy are paths that are not UTF-8 throughout."""
+
+    rev: str
+    commit: str
+    coverage: Coverage
+    new: int
+    reused: int
+    chunks: int
+    not_embedded: int
+    lossy: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchStatus:
+    """A branch, or HEAD when detached: its commit (full hex) and how much of it the store holds.
+
+    indexed_commit and indexed_at (unix seconds) are of the last time it was indexed under this name.
+    """
+
+    name: str
+    commit: str
+    coverage: Coverage
+    is_head: bool
+    indexed_commit: str | None = None
+    indexed_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of the index. size is in bytes; fresh: HEAD's tree is in the store whole."""
+
+    head: BranchStatus | None
+    branches: tuple[BranchStatus, ...]
+    embedder: str
+    recipe: str
+    answer_model: str
+    store: Path
+    size: int
+    packs: int
+    damaged: tuple[str, ...]
+
+    @property
+    def fresh(self) -> bool:
+        """Whether a question about HEAD needs no indexing."""
+        return self.head is not None and self.head.coverage.indexed == self.head.coverage.total
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Lines of a file at a commit, as a citation names them."""
+
+    citation: Citation
+    commit: str
+    lines: tuple[str, ...]
