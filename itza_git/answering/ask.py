@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from itza_git.answering.answer import Answer, Statement
-from itza_git.models.protocol import ChatServer
+from itza_git.answering.answer import Answer, Rejected, Statement, conclude
+from itza_git.answering.attribution import Attributor
+from itza_git.answering.prompt import NUM_PREDICT, Block, budget, fewest_tokens, messages, select
+from itza_git.errors import BadResponse, ServerUnreachable
+from itza_git.models.protocol import ChatServer, Message, PromptTooLong, Usage
 from itza_git.records import Passage
+from itza_git.search.question import Question
+from itza_git.words import words
 
+# Always the same, because Ollama loads the model anew when it changes.
 NUM_CTX = 4096
+MOST_MISSING_WORDS = 6
 
 
 def answer(
@@ -25,6 +32,100 @@ def answer(
 
     passages are ranked, best first, each with its text: the lines first..last as the blob has them. weak says that
     retrieval found nothing that answers; the model is then not called unless force. Raises `ModelError` when the
-    server gives nothing at all.
+    server gives nothing at all, `UsageError` when the question fills the window.
     """
-    raise NotImplementedError
+    if not passages or (weak and not force):
+        yield nothing_here(question, passages)
+        return
+    blocks = select(passages, budget(question, num_ctx))
+    while True:
+        run = _Run(question, blocks, model, num_ctx)
+        try:
+            yield from run.statements(server)
+        except PromptTooLong:
+            # Dense text has more tokens than were reckoned with.
+            if len(blocks) == 1:
+                raise
+            blocks = blocks[: len(blocks) // 2]
+            continue
+        yield run.answer(weak)
+        return
+
+
+def nothing_here(question: str, passages: Sequence[tuple[Passage, str]]) -> Answer:
+    """The answer that retrieval alone gives when nothing here answers: `no_se`, and what is missing."""
+    return Answer("no_se", missing=missing(question, passages), no_se_by="retrieval")
+
+
+def missing(
+    question: str,
+    passages: Sequence[tuple[Passage, str]],
+    otherwise: str = "no passage is close enough to the question",
+) -> str:
+    """What the passages lack: the words of the question that none of them holds; otherwise when they hold all."""
+    held = {word for passage, text in passages for word in words(f"{passage.path!r} {passage.symbol} {text}")}
+    lacking = [word for word in Question(question).content_words if word not in held]
+    if not lacking:
+        return otherwise
+    return f"no passage mentions {', '.join(lacking[:MOST_MISSING_WORDS])}"
+
+
+class _Run:
+    """One call of the model."""
+
+    def __init__(self, question: str, blocks: Sequence[Block], model: str, num_ctx: int) -> None:
+        self._question = question
+        self._blocks = blocks
+        self._model = model
+        self._num_ctx = num_ctx
+        self._prompt: list[Message] = messages(question, blocks)
+        self._attributor = Attributor(blocks, question)
+        self._kept: list[Statement] = []
+        self._suspect = False
+
+    def statements(self, server: ChatServer) -> Iterator[Statement]:
+        """The checked statements as they come. Raises `ModelError` when there is none before the server fails."""
+        cut = False
+        try:
+            for item in server.chat(self._model, self._prompt, num_ctx=self._num_ctx, num_predict=NUM_PREDICT):
+                if isinstance(item, Usage):
+                    cut = item.reason == "length"
+                    self._compare(item)
+                    break
+                yield from self._keep(self._attributor.feed(item))
+                if self._attributor.done:
+                    break
+        except (BadResponse, ServerUnreachable) as error:
+            if not self._kept:
+                raise
+            cut = self._suspect = True
+            self._attributor.reject(str(error), "the server broke off")
+        yield from self._keep(self._attributor.finish(cut))
+
+    def _keep(self, statements: list[Statement]) -> list[Statement]:
+        self._kept += statements
+        return statements
+
+    def _compare(self, usage: Usage) -> None:
+        """Notice a prompt that the server cut to its window: the rules go first, and with them all trust."""
+        read = usage.prompt_tokens
+        # Some servers say nothing, or 0, of a prompt that they had in their cache.
+        if read and (read < fewest_tokens(self._prompt) or read >= self._num_ctx):
+            self._suspect = True
+            self._attributor.reject("the prompt", f"the server read only {read} tokens of it")
+
+    def answer(self, weak: bool) -> Answer:
+        """All of it, after the last statement."""
+        status, confidence = conclude(self._kept)
+        if weak or self._suspect or self._attributor.said_no_se:
+            confidence = "low"
+        rejected: tuple[Rejected, ...] = self._attributor.rejected
+        if not self._kept or (status == "unverified" and self._attributor.said_no_se):
+            return Answer("no_se", (), self._missing(), None, "model", rejected, self._model)
+        return Answer(status, tuple(self._kept), self._attributor.missing, confidence, None, rejected, self._model)
+
+    def _missing(self) -> str:
+        if self._attributor.missing:
+            return self._attributor.missing
+        shown = [(block.passage, block.text) for block in self._blocks]
+        return missing(self._question, shown, "the model wrote nothing that the passages show")

@@ -84,7 +84,7 @@ class Sentences:
                 continue
             end = _after_marks(text, stop.start() if newline else stop.end())
             rest = text[end:]
-            if not last and (not rest.strip() or _HALF_A_MARK.fullmatch(rest)):
+            if not last and _undecided(rest):
                 return None
             # `foo.bar` goes on; scripts without spaces do not need one.
             if not rest or rest[0].isspace() or stop[0][0] > "\u3000":
@@ -98,7 +98,7 @@ class Sentences:
         if closing is None:
             return None
         end = _after_marks(self._held, closing.end())
-        return end if last or self._held[end:].strip() else None
+        return end if last or not _undecided(self._held[end:]) else None
 
     def _watch(self) -> None:
         """Notice a text without end: the same marks or words again and again."""
@@ -116,6 +116,11 @@ class Sentences:
 def _after_marks(text: str, start: int) -> int:
     found = _MARKS.match(text, start)
     return found.end() if found else start
+
+
+def _undecided(rest: str) -> bool:
+    """Whether what follows a sentence may still become a mark that belongs to it."""
+    return not rest.strip() or bool(_HALF_A_MARK.fullmatch(rest))
 
 
 def _in_code(text: str, position: int) -> bool:
