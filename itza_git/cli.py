@@ -9,8 +9,6 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-import tempfile
-import traceback
 
 import click
 
@@ -66,6 +64,8 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command line and exit with its code; see the table of exit codes in the README."""
+    # A search multiplies one vector: the threads of linear algebra cost more to start than they give.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         # A terminal of another encoding shows an escape instead of ending the program (pallets/click#2121).
         if hasattr(stream, "reconfigure"):
@@ -110,6 +110,9 @@ def _say(message: str, hint: str) -> int:
 
 
 def _report() -> int:
+    import tempfile
+    import traceback
+
     with tempfile.NamedTemporaryFile("w", prefix="git-itza-fault-", suffix=".txt", delete=False) as file:
         file.write(f"git-itza {__version__}, Python {sys.version}\n{' '.join(sys.argv)}\n\n{traceback.format_exc()}")
     click.echo(f"error: git-itza has a fault: {sys.exc_info()[1]!r}", err=True)

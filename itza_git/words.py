@@ -14,6 +14,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 
 import numpy as np
@@ -28,8 +29,6 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Scripts written without spaces between words (kana, Han, Hangul).
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WIDE_PART = re.compile(rf"[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+|\d+")
-_UNSPACED_CHARACTER = re.compile(f"[{_UNSPACED}]")
 
 
 def split(identifier: str) -> list[str]:
@@ -39,11 +38,18 @@ def split(identifier: str) -> list[str]:
     return list(_split_wide(identifier))
 
 
+@cache
+def _wide() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Compiled when the first such identifier comes: most repositories have none, and it takes 5 ms."""
+    return re.compile(rf"[{_UNSPACED}]+|[^\W\d_{_UNSPACED}]+|\d+"), re.compile(f"[{_UNSPACED}]")
+
+
 def _split_wide(identifier: str) -> Iterator[str]:
-    for part in _WIDE_PART.findall(identifier):
+    part_of, unspaced = _wide()
+    for part in part_of.findall(identifier):
         if part.isascii():
             yield from split(part)
-        elif _UNSPACED_CHARACTER.match(part) and len(part) > 1:
+        elif unspaced.match(part) and len(part) > 1:
             # Overlapping pairs, as is usual for text without spaces: no dictionary, and any two-letter word is found.
             yield from (part[i : i + 2] for i in range(len(part) - 1))
         else:

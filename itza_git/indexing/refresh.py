@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from itza_git.embedding import Embedder
 from itza_git.errors import StoreError
 from itza_git.git import Repository
 from itza_git.indexing.blobs import BlobIndexer, Outcome, Task
 from itza_git.indexing.policy import Policy
-from itza_git.indexing.pool import index_in_processes, workers_for
 from itza_git.indexing.views import view_of
 from itza_git.records import Commit
 from itza_git.store import Space, View
@@ -52,7 +49,6 @@ def refresh(
     """
     recorded = space.view_path(commit.tree, policy.name).exists()
     view = view_of(repository, space, commit, policy, embedder)
-    wanted = len(np.unique(view.keys))
     outcome = Outcome()
     if _missing(space, view):
         with space.writer(waiting=waiting):
@@ -67,7 +63,8 @@ def refresh(
             if not space.folder.exists():
                 raise
             # All is known and only the note of it cannot be written (a read-only disk): the answer is still right.
-    return Refreshed(view, wanted - outcome.blobs - len(outcome.unreadable), outcome)
+    reused = len(set(view.keys.tolist())) - outcome.blobs - len(outcome.unreadable)
+    return Refreshed(view, reused, outcome)
 
 
 def _record(space: Space, commit: Commit, policy: Policy, view: View) -> None:
@@ -100,6 +97,9 @@ def _run(
 ) -> Iterator[tuple[int, Outcome]]:
     sizes = [repository.size(task.blob) for task in tasks]
     batches = list(_batches(tasks, sizes, LOCAL_BATCH_BYTES if embedder.is_local else REMOTE_BATCH_BYTES))
+    # Only here: an index run with nothing to do must not pay for what starts processes.
+    from itza_git.indexing.pool import index_in_processes, workers_for
+
     workers = workers_for(len(batches)) if embedder.is_local and sum(sizes) > PARALLEL_BYTES else 1
     if workers > 1:
         yield from index_in_processes(repository.git_dir, space.packs_folder, batches, workers)

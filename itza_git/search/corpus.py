@@ -121,10 +121,12 @@ class Corpus:
     def coverage(self) -> Coverage:
         """How much of the tree is searched, and what is not, in the tree's order."""
         skipped = {s.path: s for s in self.view.skipped()}
-        for entry in self.view.indexable[self._pack_of[self.view.indexable] >= 0]:
-            reason = self.packs[self._pack_of[entry]].reason(int(self._blob_of[entry]))
-            if reason:
-                skipped[self.view.paths[entry]] = Skipped(self.view.paths[entry], reason)
+        for number, pack in enumerate(self.packs):
+            entries = np.flatnonzero(self._pack_of == number)
+            reasons = pack.array("reason")[self._blob_of[entries]]
+            for at in np.flatnonzero(reasons).tolist():
+                path = self.view.paths[int(entries[at])]
+                skipped[path] = Skipped(path, pack.reasons[int(reasons[at])])
         indexed = int((self._pack_of >= 0).sum()) - (len(skipped) - len(self.view) + len(self.view.indexable))
         total = len(self.view) - len(skipped)
         return Coverage(indexed, total, tuple(skipped[path] for path in self.view.paths if path in skipped))

@@ -116,9 +116,8 @@ def _ranks(score: NDArray[np.float32]) -> NDArray[np.int64]:
 
 def _coherence(entry: NDArray[np.int64], base: NDArray[np.float64]) -> NDArray[np.float64]:
     """How much of the pool's evidence lies in each passage's file, 1 for the file with most."""
-    _, file = np.unique(entry, return_inverse=True)
-    total = np.bincount(file, weights=base)
-    return np.asarray(total / total.max())[file]
+    total = np.bincount(entry, weights=base)
+    return np.asarray(total / total.max())[entry]
 
 
 def _defines(corpus: Corpus, question: Question, pool: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -140,7 +139,7 @@ def _defines(corpus: Corpus, question: Question, pool: NDArray[np.int64]) -> NDA
 def _role_factor(corpus: Corpus, question: Question, entry: NDArray[np.int64], weights: Weights) -> NDArray[np.float64]:
     asked = {what for what in ("tests", "docs", "examples") if question.is_about(what)}
     factor = {}
-    for e in np.unique(entry).tolist():
+    for e in set(entry.tolist()):
         role = role_of(corpus.view.paths[e], corpus.language(e))
         factor[e] = 1.0 if role in asked or (role == "data" and "docs" in asked) else weights.roles[role]
     return np.array([factor[e] for e in entry.tolist()])

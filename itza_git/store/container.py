@@ -7,6 +7,7 @@ import mmap
 import os
 import struct
 from collections.abc import Mapping
+from math import prod
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -104,6 +105,7 @@ class Container:
         if header["kind"] != kind:
             raise self._damaged(f"it is a {header['kind']}, not a {kind}")
         self.meta: dict[str, Any] = header["meta"]
+        self._arrays: dict[str, NDArray[Any]] = {}
         self._sections: dict[str, tuple[str, list[int], int, int]] = header["sections"]
 
     def _checked_header(self, size: int) -> dict[str, Any]:
@@ -129,9 +131,12 @@ class Container:
 
     def array(self, name: str) -> NDArray[Any]:
         """The section as a read-only array over the mapped file."""
-        dtype, shape, offset, _ = self._sections[name]
-        count = int(np.prod(shape))
-        return np.frombuffer(self._data, np.dtype(dtype), count, offset).reshape(shape)
+        found = self._arrays.get(name)
+        if found is None:
+            dtype, shape, offset, _ = self._sections[name]
+            found = np.frombuffer(self._data, np.dtype(dtype), prod(shape), offset).reshape(shape)
+            self._arrays[name] = found
+        return found
 
     def verify(self) -> None:
         """Read every section and raise `Damaged` on the first whose checksum does not match."""
