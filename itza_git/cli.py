@@ -23,7 +23,7 @@ COMMANDS = {
     "status": "Say what is indexed, and how well.",
 }
 
-NOTHING_FOUND, FAILED, FAULT, NOT_VERIFIED, INTERRUPTED = 1, 2, 3, 4, 130
+FAILED, FAULT, INTERRUPTED = 2, 3, 130
 
 
 class _Commands(click.Group):

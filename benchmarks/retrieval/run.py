@@ -3,7 +3,8 @@
     python benchmarks/retrieval/run.py QUERIES DIR [--repo NAME ...] [--json FILE]
 
 QUERIES is a JSON-lines file of {"repo", "query", "category", "language", "keep", "targets"}, where a target is
-{"path"} or {"path", "start", "end"}; DIR holds one git repository a name. Each is indexed with `Itza.refresh` and asked with `Itza.search`.
+{"path"} or {"path", "start", "end"}; DIR holds one git repository a name. Each is indexed with `Itza.refresh` and asked
+with `Itza.search`.
 
 NDCG@10: each target is credited once, at the rank of the first result that hits it (equal paths, and overlapping lines
 where the target has lines); further passages of a file use up ranks; the ideal has min(10, targets) gains at the top.

@@ -9,12 +9,13 @@ import click
 from itza_git import render
 from itza_git.answering.answer import Statement
 from itza_git.api import Itza
-from itza_git.cli import NOT_VERIFIED, NOTHING_FOUND
 from itza_git.commands import common
 from itza_git.results import AskResult
 
 # Of an answer that is only passages, a person reads so many.
 SHOWN_PASSAGES = 5
+
+NOT_VERIFIED = 4
 
 
 @click.command()
@@ -114,7 +115,7 @@ def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool) -> 
 
 def _exit_code(asked: AskResult, strict: bool) -> int:
     if asked.answer.status == "no_se" or not asked.result.hits:
-        return NOTHING_FOUND
+        return common.NOTHING_FOUND
     if strict and not asked.answer.fully_verified:
         return NOT_VERIFIED
     return 0

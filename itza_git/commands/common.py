@@ -16,6 +16,8 @@ import click
 from itza_git.render import Style, clean
 from itza_git.results import SearchResult
 
+NOTHING_FOUND = 1
+
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")

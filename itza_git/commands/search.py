@@ -47,4 +47,4 @@ def search(
     elif result.hits:
         click.echo(render.hits(result, common.style(), verbose))
     common.tell(result)
-    return 0 if result.hits else 1
+    return 0 if result.hits else common.NOTHING_FOUND
