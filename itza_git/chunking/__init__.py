@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
-from itza_git.chunking import plain
+from itza_git.chunking import plain, syntax
+from itza_git.chunking.tables import TABLES
 from itza_git.records import Chunk
 
 # Rises with every change of where chunks begin or what they are called: stored chunks of another version are not used.
@@ -13,7 +15,9 @@ VERSION = 1
 Chunker = Callable[[bytes], list[Chunk]]
 
 # The one table: what is not in it is chunked as plain text.
-CHUNKERS: dict[str, Chunker] = {}
+CHUNKERS: dict[str, Chunker] = {
+    **{language: partial(syntax.chunk, language=language) for language in TABLES},
+}
 
 
 def chunk(data: bytes, language: str) -> list[Chunk]:
