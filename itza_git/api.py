@@ -37,6 +37,8 @@ from itza_git.store import Recipe, Space
 
 # An answer is made from few passages; these are what they are chosen from.
 ANSWER_PASSAGES = 12
+# Trees that stay open for the next question. What is kept cannot become wrong: a tree never changes.
+MOST_OPEN = 4
 
 
 class Itza:
@@ -47,6 +49,7 @@ class Itza:
         self.settings = settings
         self._embedder: Embedder | None = None
         self._space: Space | None = None
+        self._corpora: dict[bytes, Corpus] = {}
 
     @classmethod
     def open(
@@ -71,6 +74,7 @@ class Itza:
 
     def close(self) -> None:
         """Let go of the index files and of the model server."""
+        self._corpora.clear()
         self._space = None
         self._embedder = None
 
@@ -138,8 +142,7 @@ class Itza:
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
         wanted = Filter(tuple(paths), tuple(_language(name) for name in languages))
         commit = self.resolve(rev, branch)
-        refreshed = self._refresh(rev, branch, commit, progress, waiting)
-        corpus = Corpus(self.space, refreshed.view)
+        corpus = self._corpus(rev, branch, commit, progress, waiting)
         if wanted and not corpus.allowed(wanted).any():
             raise UsageError(f"no file of {branch or rev} matches {_describe(wanted)}", "git ls-files shows the paths")
         question = Question(query)
@@ -148,7 +151,6 @@ class Itza:
             query,
             branch or rev,
             commit.id.hex(),
-            rev == "HEAD" and branch is None and self.repository.is_dirty(),
             self.space.recipe.name,
             corpus.coverage(),
             tuple(self._hits(found.passages, commit)),
@@ -267,6 +269,10 @@ class Itza:
             tuple(str(error) for error in self.space.damaged),
         )
 
+    def is_dirty(self, rev: str = "HEAD", branch: str | None = None) -> bool:
+        """Whether the working tree differs from what was asked; only ever true of HEAD."""
+        return rev == "HEAD" and branch is None and self.repository.is_dirty()
+
     def resolve(self, rev: str = "HEAD", branch: str | None = None) -> Commit:
         """The commit of a revision, or of a local branch. Raises `UnknownRevision`, `UnbornHead`."""
         if branch is None:
@@ -294,6 +300,18 @@ class Itza:
         if ref:
             self.space.record_head(ref, commit.id, commit.tree)
         return refreshed
+
+    def _corpus(
+        self, rev: str, branch: str | None, commit: Commit, progress: Progress, waiting: Callable[[], None]
+    ) -> Corpus:
+        """The passages of a commit's tree, indexed whole; the few trees asked last are kept open."""
+        found = self._corpora.pop(commit.tree, None)
+        if found is None:
+            found = Corpus(self.space, self._refresh(rev, branch, commit, progress, waiting).view)
+        self._corpora[commit.tree] = found
+        if len(self._corpora) > MOST_OPEN:
+            del self._corpora[next(iter(self._corpora))]
+        return found
 
     def _coverage(self, commit: Commit, policy: Policy) -> Coverage:
         view = view_of(self.repository, self.space, commit, policy, self.embedder)

@@ -192,15 +192,15 @@ def shown(lines: Shown, style: Style) -> str:
 # JSON
 
 
-def search_json(result: SearchResult) -> dict[str, Any]:
-    """The object that `search --json` prints."""
-    return _head_json(result) | {"hits": [hit_json(hit, result.commit) for hit in result.hits]}
+def search_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
+    """The object that `search --json` prints. dirty: the working tree differs from the commit."""
+    return _head_json(result, dirty) | {"hits": [hit_json(hit, result.commit) for hit in result.hits]}
 
 
-def ask_json(asked: AskResult, cited: Sequence[tuple[Cited, str]]) -> dict[str, Any]:
+def ask_json(asked: AskResult, cited: Sequence[tuple[Cited, str]], dirty: bool) -> dict[str, Any]:
     """The object that `ask --json` prints. cited: the answer's citations with their rendered form."""
     answer, result = asked.answer, asked.result
-    return _head_json(result) | {
+    return _head_json(result, dirty) | {
         "status": answer.status,
         "confidence": answer.confidence,
         "no_se_by": answer.no_se_by,
@@ -231,13 +231,13 @@ def _cited_json(one: Cited, citation: str, commit: str) -> dict[str, Any]:
     )
 
 
-def _head_json(result: SearchResult) -> dict[str, Any]:
+def _head_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "query": result.query,
         "commit": result.commit,
         "rev": result.rev,
-        "dirty": result.dirty,
+        "dirty": dirty,
         "recipe": result.recipe,
         "coverage": coverage_json(result.coverage),
     }

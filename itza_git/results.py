@@ -24,15 +24,13 @@ class Hit:
 class SearchResult:
     """Ranked hits for a query at one commit.
 
-    rev is as the caller wrote it, commit the full hex id that it resolved to. dirty: the working tree differs from the
-    commit (only ever true when HEAD was asked). literal is the `git grep` that answers better, None when this is no
-    question for it.
+    rev is as the caller wrote it, commit the full hex id that it resolved to. literal is the `git grep` that answers
+    better, None when this is no question for it.
     """
 
     query: str
     rev: str
     commit: str
-    dirty: bool
     recipe: str
     coverage: Coverage
     hits: tuple[Hit, ...]

@@ -66,8 +66,9 @@ def ask(
             statement=stream.say,
         )
         cited = itza.citations(asked)
+        dirty = as_json and itza.is_dirty(rev, branch)
     if as_json:
-        common.print_json(render.ask_json(asked, cited))
+        common.print_json(render.ask_json(asked, cited, dirty))
     else:
         stream.end()
         _print(asked, render.sources(cited, common.style()), limit, verbose)

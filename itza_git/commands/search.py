@@ -42,8 +42,9 @@ def search(
             progress=progress,
             waiting=common.waiting,
         )
+        dirty = as_json and itza.is_dirty(rev, branch)
     if as_json:
-        common.print_json(render.search_json(result))
+        common.print_json(render.search_json(result, dirty))
     elif result.hits:
         click.echo(render.hits(result, common.style(), verbose))
     common.tell(result)
