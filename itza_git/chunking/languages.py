@@ -66,14 +66,14 @@ _EXTENSIONS: dict[str, str] = {
     "ocaml": "ml mli mll mly",
     "odin": "odin",
     "pascal": "pas pp dpr lpr",
-    "perl": "pl pm t pod",
+    "perl": "pl pm t pod perl",
     "powershell": "ps1 psm1 psd1",
     "prisma": "prisma",
     "prolog": "prolog",
     "proto": "proto",
     "purescript": "purs",
     "r": "r rmd",
-    "reason": "re rei res resi",
+    "reason": "re rei",
     "sml": "sml sig",
     "solidity": "sol",
     "sql": "sql ddl dml psql",
@@ -214,6 +214,9 @@ def language_of(path: bytes, head: bytes = b"") -> str:
     stem, _, extension = name.rpartition(".")
     if not stem:
         return _by_shebang(head) or _BY_NAME.get(name, "text")
+    if extension.isdigit() and stem[-1].isdigit():
+        # `git.1` is a manual page, `LGPL-2.1` and `v1.2.3` are not.
+        extension = ""
     return _BY_NAME.get(name) or _BY_EXTENSION.get(extension) or _by_prefix(stem) or "text"
 
 
