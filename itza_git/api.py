@@ -20,15 +20,14 @@ from typing import Any
 
 from itza_git import config
 from itza_git.answering.answer import PASSAGES_ONLY, Answer, Cited, Statement
-from itza_git.answering.citation import Citation, render
+from itza_git.answering.citation import WORKTREE, Citation, render
 from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
 from itza_git.embedding.choice import embedder_for
 from itza_git.errors import ModelError, UnknownRevision, UnreadableObject, UsageError
 from itza_git.git import Repository, open_repository
-from itza_git.indexing import Policy, Progress, Refreshed, refresh
-from itza_git.indexing.views import view_of
+from itza_git.indexing import Policy, Refreshed, Refresher, Watch
 from itza_git.paths import quote
 from itza_git.records import Commit, Coverage, Passage
 from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
@@ -39,6 +38,8 @@ from itza_git.store import Recipe, Space
 ANSWER_PASSAGES = 12
 # Trees that stay open for the next question. What is kept cannot become wrong: a tree never changes.
 MOST_OPEN = 4
+
+UNWATCHED = Watch()
 
 
 class Itza:
@@ -100,12 +101,11 @@ class Itza:
         rev: str = "HEAD",
         *,
         branch: str | None = None,
-        progress: Progress = lambda done, total: None,
-        waiting: Callable[[], None] = lambda: None,
+        watch: Watch = UNWATCHED,
     ) -> IndexReport:
-        """Index what the store lacks of a revision. progress is told how far it is, waiting once if it must wait."""
+        """Index what the store lacks of a revision, and say what was done."""
         commit = self.resolve(rev, branch)
-        refreshed = self._refresh(rev, branch, commit, progress, waiting)
+        refreshed = self._refresh(rev, branch, commit, watch)
         corpus = Corpus(self.space, refreshed.view)
         lossy = set(refreshed.outcome.lossy)
         paths = [p for p, id_ in zip(refreshed.view.paths, refreshed.view.id, strict=True) if id_.tobytes() in lossy]
@@ -127,22 +127,23 @@ class Itza:
         *,
         rev: str = "HEAD",
         branch: str | None = None,
+        worktree: bool = False,
         limit: int = 10,
         paths: Sequence[str] = (),
         languages: Sequence[str] = (),
-        progress: Progress = lambda done, total: None,
-        waiting: Callable[[], None] = lambda: None,
+        watch: Watch = UNWATCHED,
     ) -> SearchResult:
         """The best passages of a revision for a query; indexes first what the store lacks of it.
 
-        paths are pathspecs and languages names, each empty for all. Raises `UsageError` for an empty query or an
-        unknown language, `UnknownRevision`, `StoreError`, `ModelError`.
+        branch names a local branch; worktree puts the uncommitted and untracked content of the working tree on top of
+        HEAD. paths are pathspecs and languages names, each empty for all. Raises `UsageError` for an empty query or
+        an unknown language, `UnknownRevision`, `StoreError`, `ModelError`.
         """
         if not query.strip():
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
         wanted = Filter(tuple(paths), tuple(_language(name) for name in languages))
         commit = self.resolve(rev, branch)
-        corpus = self._corpus(rev, branch, commit, progress, waiting)
+        corpus, changed = self._corpus(rev, branch, worktree, commit, watch)
         if wanted and not corpus.allowed(wanted).any():
             raise UsageError(f"no file of {branch or rev} matches {_describe(wanted)}", "git ls-files shows the paths")
         question = Question(query)
@@ -153,8 +154,9 @@ class Itza:
             commit.id.hex(),
             self.space.recipe.name,
             corpus.coverage(),
-            tuple(self._hits(found.passages, commit)),
+            tuple(self._hits(found.passages, commit, changed)),
             found,
+            changed,
             _literal(question),
         )
 
@@ -164,14 +166,14 @@ class Itza:
         *,
         rev: str = "HEAD",
         branch: str | None = None,
+        worktree: bool = False,
         limit: int | None = None,
         paths: Sequence[str] = (),
         languages: Sequence[str] = (),
         model: str | None = None,
         use_model: bool = True,
         force: bool = False,
-        progress: Progress = lambda done, total: None,
-        waiting: Callable[[], None] = lambda: None,
+        watch: Watch = UNWATCHED,
         statement: Callable[[Statement], None] = lambda statement: None,
     ) -> AskResult:
         """An answer whose citations were checked; without a reachable model, the passages that it would rest on.
@@ -183,11 +185,11 @@ class Itza:
             question,
             rev=rev,
             branch=branch,
+            worktree=worktree,
             limit=limit or ANSWER_PASSAGES,
             paths=paths,
             languages=languages,
-            progress=progress,
-            waiting=waiting,
+            watch=watch,
         )
         if not use_model or not result.hits:
             return AskResult(result, PASSAGES_ONLY, None)
@@ -220,25 +222,31 @@ class Itza:
 
     def show(self, citation: Citation) -> Shown:
         """The cited lines at the cited commit. Raises `UsageError` when the commit has no such file or lines."""
+        if citation.commit == WORKTREE:
+            return self._show_uncommitted(citation)
         commit = self.repository.resolve(citation.commit)
         entries = {entry.path: entry for entry in self.repository.tree(commit.tree)}
         entry = entries.get(citation.path)
         at = self.repository.abbreviate(commit.id)
         if entry is None:
             raise UsageError(f"{quote(citation.path)} is not in {at}", f"git ls-tree -r --name-only {at}")
-        lines = split_lines(self.repository.read(entry.id))
-        if citation.last > len(lines):
-            raise UsageError(
-                f"{quote(citation.path)} has {len(lines)} lines at {at}, not {citation.last}",
-                f"git show {at}:{quote(citation.path)}",
-            )
-        return Shown(citation, commit.id.hex(), tuple(lines[citation.first - 1 : citation.last]))
+        return _shown(citation, self.repository.read(entry.id), commit.id.hex(), at)
+
+    def _show_uncommitted(self, citation: Citation) -> Shown:
+        changes = {change.path: change.new for change in self.repository.uncommitted(self.settings.max_file_size)}
+        if citation.path not in changes:  # as committed
+            head = self.resolve()
+            found = next((e for e in self.repository.tree(head.tree) if e.path == citation.path), None)
+        else:
+            found = changes[citation.path]
+        if found is None:
+            raise UsageError(f"{quote(citation.path)} is not in the working tree", "git status")
+        return _shown(citation, self.repository.read(found.id), WORKTREE, "the working tree")
 
     def status(self) -> Status:
         """What the store holds of HEAD and of each local branch."""
         head = self.repository.head()
         recorded = self.space.heads()
-        policy = Policy.of(self.settings)
         branches = []
         for branch in self.repository.branches():
             ref = f"refs/heads/{branch.name}"
@@ -247,7 +255,7 @@ class Itza:
                 BranchStatus(
                     branch.name,
                     branch.commit.id.hex(),
-                    self._coverage(branch.commit, policy),
+                    self._coverage(branch.commit),
                     head.ref == ref,
                     known.commit if known else None,
                     known.time if known else None,
@@ -255,7 +263,7 @@ class Itza:
             )
         current = next((b for b in branches if b.is_head), None)
         if current is None and head.commit is not None:
-            current = BranchStatus("HEAD", head.commit.id.hex(), self._coverage(head.commit, policy), True)
+            current = BranchStatus("HEAD", head.commit.id.hex(), self._coverage(head.commit), True)
         identity = self.embedder.identity
         return Status(
             current,
@@ -282,43 +290,51 @@ class Itza:
             raise UnknownRevision(f"no local branch is named {branch}", "git branch --list")
         return found
 
-    def cite(self, path: bytes, first: int, last: int, commit: bytes) -> str:
-        """The citation of lines at a commit, with the commit abbreviated as git would."""
-        return render(Citation(path, first, last, self.repository.abbreviate(commit)))
+    def cite(self, path: bytes, first: int, last: int, commit: bytes | None) -> str:
+        """The citation of lines at a commit, abbreviated as git would; None is the working tree."""
+        return render(Citation(path, first, last, self.repository.abbreviate(commit) if commit else WORKTREE))
 
     def citations(self, asked: AskResult) -> list[tuple[Cited, str]]:
         """The citations of an answer, each with its rendered form."""
-        commit = bytes.fromhex(asked.result.commit)
-        return [(one, self.cite(one.path, one.first, one.last, commit)) for one in asked.answer.citations]
+        result = asked.result
+        commit = bytes.fromhex(result.commit)
+        return [
+            (one, self.cite(one.path, one.first, one.last, None if one.path in result.uncommitted else commit))
+            for one in asked.answer.citations
+        ]
 
-    def _refresh(
-        self, rev: str, branch: str | None, commit: Commit, progress: Progress, waiting: Callable[[], None]
-    ) -> Refreshed:
-        policy = Policy.of(self.settings)
-        refreshed = refresh(self.repository, self.space, commit, policy, self.embedder, progress, waiting)
+    @property
+    def _refresher(self) -> Refresher:
+        return Refresher(self.repository, self.space, Policy.of(self.settings), self.embedder)
+
+    def _refresh(self, rev: str, branch: str | None, commit: Commit, watch: Watch) -> Refreshed:
+        refreshed = self._refresher.commit(commit, watch)
         ref = f"refs/heads/{branch}" if branch else self.repository.head().ref if rev == "HEAD" else None
         if ref:
             self.space.record_head(ref, commit.id, commit.tree)
         return refreshed
 
     def _corpus(
-        self, rev: str, branch: str | None, commit: Commit, progress: Progress, waiting: Callable[[], None]
-    ) -> Corpus:
-        """The passages of a commit's tree, indexed whole; the few trees asked last are kept open."""
+        self, rev: str, branch: str | None, worktree: bool, commit: Commit, watch: Watch
+    ) -> tuple[Corpus, frozenset[bytes]]:
+        """The passages of a tree, and the paths whose content is not committed. Whole trees stay open."""
+        if worktree:
+            refreshed = self._refresher.working_tree(commit, watch)
+            return Corpus(self.space, refreshed.view), refreshed.changed
         found = self._corpora.pop(commit.tree, None)
         if found is None:
-            found = Corpus(self.space, self._refresh(rev, branch, commit, progress, waiting).view)
-        self._corpora[commit.tree] = found
+            found = Corpus(self.space, self._refresh(rev, branch, commit, watch).view)
+        if found.is_whole:
+            self._corpora[commit.tree] = found
         if len(self._corpora) > MOST_OPEN:
             del self._corpora[next(iter(self._corpora))]
-        return found
+        return found, frozenset()
 
-    def _coverage(self, commit: Commit, policy: Policy) -> Coverage:
-        view = view_of(self.repository, self.space, commit, policy, self.embedder)
-        return Corpus(self.space, view).coverage()
+    def _coverage(self, commit: Commit) -> Coverage:
+        return Corpus(self.space, self._refresher.view(commit)).coverage()
 
-    def _hits(self, passages: Sequence[Passage], commit: Commit) -> list[Hit]:
-        """The passages whose lines are there: each is read from the blob at the commit before it is cited."""
+    def _hits(self, passages: Sequence[Passage], commit: Commit, changed: frozenset[bytes]) -> list[Hit]:
+        """The passages whose lines are there: each is read from its blob before it is cited."""
         hits = []
         for passage in passages:
             try:
@@ -327,7 +343,9 @@ class Itza:
                 continue
             if passage.last <= len(lines):
                 text = "\n".join(lines[passage.first - 1 : passage.last])
-                hits.append(Hit(passage, text, self.cite(passage.path, passage.first, passage.last, commit.id)))
+                at = None if passage.path in changed else commit.id
+                citation = self.cite(passage.path, passage.first, passage.last, at)
+                hits.append(Hit(passage, text, citation, at.hex() if at else WORKTREE))
         return hits
 
 
@@ -335,6 +353,16 @@ def split_lines(data: bytes) -> list[str]:
     """The lines of a blob, counted by newline bytes alone, as `git grep -n` does; a last newline ends the last line."""
     lines = data.removesuffix(b"\n").split(b"\n") if data else []
     return [line.decode("utf-8", "replace") for line in lines]
+
+
+def _shown(citation: Citation, data: bytes, commit: str, place: str) -> Shown:
+    lines = split_lines(data)
+    if citation.last > len(lines):
+        raise UsageError(
+            f"{quote(citation.path)} has {len(lines)} lines at {place}, not {citation.last}",
+            f"git itza show {render(replace(citation, first=1, last=max(len(lines), 1)))}",
+        )
+    return Shown(citation, commit, tuple(lines[citation.first - 1 : citation.last]))
 
 
 def _language(name: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from itza_git.answering.answer import Cited, Statement
+from itza_git.answering.citation import WORKTREE
 from itza_git.paths import quote
 from itza_git.records import Coverage, Skipped
 from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
@@ -194,7 +195,7 @@ def shown(lines: Shown, style: Style) -> str:
 
 def search_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
     """The object that `search --json` prints. dirty: the working tree differs from the commit."""
-    return _head_json(result, dirty) | {"hits": [hit_json(hit, result.commit) for hit in result.hits]}
+    return _head_json(result, dirty) | {"hits": [hit_json(hit) for hit in result.hits]}
 
 
 def ask_json(asked: AskResult, cited: Sequence[tuple[Cited, str]], dirty: bool) -> dict[str, Any]:
@@ -207,9 +208,12 @@ def ask_json(asked: AskResult, cited: Sequence[tuple[Cited, str]], dirty: bool) 
         "answer": answer.text,
         "missing": answer.missing,
         "model": answer.model,
-        "citations": [_cited_json(one, citation, result.commit) for one, citation in cited],
+        "citations": [
+            _cited_json(one, citation, WORKTREE if one.path in result.uncommitted else result.commit)
+            for one, citation in cited
+        ],
         "rejected": [{"text": one.text, "reason": one.reason} for one in answer.rejected],
-        "passages": [hit_json(hit, result.commit) for hit in result.hits],
+        "passages": [hit_json(hit) for hit in result.hits],
         "note": asked.note,
     }
 
@@ -252,13 +256,13 @@ def coverage_json(coverage: Coverage) -> dict[str, Any]:
     }
 
 
-def hit_json(hit: Hit, commit: str) -> dict[str, Any]:
+def hit_json(hit: Hit) -> dict[str, Any]:
     """One hit."""
     passage = hit.passage
     return _path_json(passage.path) | {
         "start_line": passage.first,
         "end_line": passage.last,
-        "commit": commit,
+        "commit": hit.commit,
         "blob": passage.blob.hex(),
         "citation": hit.citation,
         "language": passage.language,

@@ -13,18 +13,20 @@ from itza_git.search import Found
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage with its text and its citation. score is in 0..1, comparable within one result only."""
+    """A passage with its text and its citation. commit is the full hex id, or `worktree` for uncommitted content."""
 
     passage: Passage
     text: str
     citation: str
+    commit: str
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     """Ranked hits for a query at one commit.
 
-    rev is as the caller wrote it, commit the full hex id that it resolved to. literal is the `git grep` that answers
+    rev is as the caller wrote it, commit the full hex id that it resolved to. uncommitted are the paths that are cited
+    as of the working tree. literal is the `git grep` that answers
     better, None when this is no question for it.
     """
 
@@ -35,6 +37,7 @@ class SearchResult:
     coverage: Coverage
     hits: tuple[Hit, ...]
     found: Found
+    uncommitted: frozenset[bytes] = frozenset()
     literal: str | None = None
 
 

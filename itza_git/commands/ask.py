@@ -34,6 +34,7 @@ def ask(
     limit: int | None,
     rev: str,
     branch: str | None,
+    worktree: bool,
     paths: tuple[str, ...],
     languages: tuple[str, ...],
     model: str | None,
@@ -48,21 +49,21 @@ def ask(
     Without a reachable model the passages that an answer would rest on are shown. Exit code 1 when the
     repository does not answer (NO_SE).
     """
-    common.one_tree(rev, branch)
+    common.one_tree(rev, branch, worktree)
     stream = _Stream(live=not as_json)
-    with Itza.open() as itza, common.progress() as progress:
+    with Itza.open() as itza, common.watch(common.patience(itza)) as watch:
         asked = itza.ask(
             " ".join(question),
             rev=rev,
             branch=branch,
+            worktree=worktree,
             limit=limit,
             paths=paths,
             languages=languages,
             model=model,
             use_model=not no_model,
             force=force,
-            progress=progress,
-            waiting=common.waiting,
+            watch=watch,
             statement=stream.say,
         )
         cited = itza.citations(asked)

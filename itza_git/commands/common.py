@@ -13,10 +13,14 @@ from typing import Any, TypeVar
 
 import click
 
+from itza_git.api import Itza
+from itza_git.indexing import Watch
 from itza_git.render import Style, clean
 from itza_git.results import SearchResult
 
 NOTHING_FOUND = 1
+# A server embeds some ten chunks a second. A question waits so long for it, and is then answered from what is there.
+SLOW_EMBEDDER_SECONDS = 20.0
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -25,7 +29,8 @@ verbose_option = click.option("-v", "--verbose", is_flag=True, help="Say more: w
 
 
 def tree_options(command: Decorated) -> Decorated:
-    """`--rev` and `--branch`: which tree is asked."""
+    """`--rev`, `--branch` and `--worktree`: which tree is asked."""
+    command = click.option("--worktree", is_flag=True, help="With uncommitted and untracked content.")(command)
     command = click.option("--branch", metavar="NAME", help="A local branch, without a checkout.")(command)
     return click.option("--rev", default="HEAD", show_default=True, help="Any revision: a tag, HEAD~2, stash@{0}.")(
         command
@@ -40,10 +45,11 @@ def filter_options(command: Decorated) -> Decorated:
     return click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only these paths; repeatable.")(command)
 
 
-def one_tree(rev: str, branch: str | None) -> None:
+def one_tree(rev: str, branch: str | None, worktree: bool) -> None:
     """Refuse two trees at once."""
-    if branch is not None and rev != "HEAD":
-        raise click.UsageError("--rev and --branch name two trees; give one of them")
+    given = {"--rev": rev != "HEAD", "--branch": branch is not None, "--worktree": worktree}
+    if sum(given.values()) > 1:
+        raise click.UsageError(f"{' and '.join(n for n, g in given.items() if g)} name two trees; give one of them")
 
 
 def style() -> Style:
@@ -78,7 +84,7 @@ def tell(result: SearchResult) -> None:
     """What the user should know beside the hits: what is not covered, what a literal search does better."""
     coverage = result.coverage
     if coverage.indexed < coverage.total:
-        note(f"note: {coverage.indexed} of {coverage.total} files indexed")
+        note(f"note: {coverage.indexed} of {coverage.total} files indexed; the rest: git itza index")
     if result.literal:
         note(f"hint: a literal search finds that too: {result.literal}")
     if not result.hits:
@@ -87,20 +93,25 @@ def tell(result: SearchResult) -> None:
         note(f"note: nowhere in this tree: {', '.join(result.found.unknown)}")
 
 
-def waiting() -> None:
+def _waiting() -> None:
     """Say why nothing happens."""
     note("another process is indexing this repository; waiting for it")
 
 
+def patience(itza: Itza) -> float | None:
+    """Seconds that a question waits for indexing; with the model in the package it waits for all of it."""
+    return None if itza.embedder.is_local else SLOW_EMBEDDER_SECONDS
+
+
 @contextmanager
-def progress() -> Iterator[Callable[[int, int], None]]:
-    """A function that draws how far indexing is; on a terminal only."""
+def watch(patience: float | None = None) -> Iterator[Watch]:
+    """A watch that draws how far indexing is, on a terminal only, and says when another process is waited for."""
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield Watch(waiting=_waiting, patience=patience)
         return
     bar = _Bar()
     try:
-        yield bar.update
+        yield Watch(bar.update, _waiting, patience)
     finally:
         bar.close()
 

@@ -21,8 +21,8 @@ def index(rev: str, as_json: bool, verbose: bool) -> int:
 
     Only blobs that the store has never seen are read; -v names every file that is skipped, and why.
     """
-    with Itza.open() as itza, common.progress() as progress:
-        done = itza.refresh(rev, progress=progress, waiting=common.waiting)
+    with Itza.open() as itza, common.watch() as watch:
+        done = itza.refresh(rev, watch=watch)
     if as_json:
         common.print_json(render.report_json(done))
         return 0

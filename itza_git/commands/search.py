@@ -21,6 +21,7 @@ def search(
     limit: int,
     rev: str,
     branch: str | None,
+    worktree: bool,
     paths: tuple[str, ...],
     languages: tuple[str, ...],
     as_json: bool,
@@ -30,17 +31,17 @@ def search(
 
     Indexes first what is not indexed yet. Exit code 1 when nothing is found.
     """
-    common.one_tree(rev, branch)
-    with Itza.open() as itza, common.progress() as progress:
+    common.one_tree(rev, branch, worktree)
+    with Itza.open() as itza, common.watch(common.patience(itza)) as watch:
         result = itza.search(
             " ".join(query),
             rev=rev,
             branch=branch,
+            worktree=worktree,
             limit=limit,
             paths=paths,
             languages=languages,
-            progress=progress,
-            waiting=common.waiting,
+            watch=watch,
         )
         dirty = as_json and itza.is_dirty(rev, branch)
     if as_json:

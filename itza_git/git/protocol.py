@@ -74,5 +74,18 @@ class Repository(Protocol):
     def abbreviate(self, commit: bytes) -> str:
         """The shortest unambiguous hex form that git itself would print (`core.abbrev` honoured)."""
 
+    def uncommitted(self, largest: int) -> list[Change]:
+        """How the working tree differs from HEAD's tree: changed, deleted and untracked (not ignored) files, by path.
+
+        From then on `read` and `size` also know the blobs that it names, though git does not hold them. A file of more
+        than largest bytes is not read: its id stands for its path and size. Raises `GitError` in a bare repository.
+        """
+
+    def worktree_heads(self) -> list[Commit]:
+        """The commits that the HEADs of all worktrees name, this one's and the main one's included."""
+
+    def reflog_commits(self, most: int) -> list[Commit]:
+        """The commits of the newest reflog entries of all refs, at most so many."""
+
     def is_dirty(self) -> bool:
         """Whether tracked files differ from HEAD or untracked, not ignored ones exist; git's index is not written."""

@@ -7,7 +7,7 @@ import queue
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from itza_git.errors import ItzaError, StoreError
@@ -18,21 +18,19 @@ from itza_git.indexing.blobs import Outcome, Task
 MOST_WORKERS = 8
 
 
-def workers_for(batches: int) -> int:
+def _workers_for(batches: int) -> int:
     """How many processes are worth starting."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(usable, batches, MOST_WORKERS)
 
 
-def index_in_processes(
-    git_dir: Path, packs: Path, batches: Sequence[list[Task]], workers: int
-) -> Iterator[tuple[int, Outcome]]:
+def index_in_processes(git_dir: Path, packs: Path, batches: Sequence[list[Task]]) -> Generator[tuple[int, Outcome]]:
     """(number of tasks, outcome) of each batch as it is done. Stops the workers when the caller stops."""
     waiting: queue.SimpleQueue[list[Task]] = queue.SimpleQueue()
     for batch in batches:
         waiting.put(batch)
     done: queue.SimpleQueue[tuple[int, Outcome] | ItzaError] = queue.SimpleQueue()
-    children = [_start(git_dir, packs) for _ in range(workers)]
+    children = [_start(git_dir, packs) for _ in range(_workers_for(len(batches)))]
     threads = [threading.Thread(target=_feed, args=(child, waiting, done), daemon=True) for child in children]
     try:
         for thread in threads:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from itza_git.embedding import Embedder
-from itza_git.errors import StoreError
+from itza_git.errors import StoreBusy, StoreError
 from itza_git.git import Repository
 from itza_git.indexing.blobs import BlobIndexer, Outcome, Task
 from itza_git.indexing.policy import Policy
-from itza_git.indexing.views import view_of
+from itza_git.indexing.views import changed_view, view_of
 from itza_git.records import Commit
 from itza_git.store import Space, View
 
@@ -19,6 +21,8 @@ LOCAL_BATCH_BYTES = 3 << 20
 REMOTE_BATCH_BYTES = 128 << 10
 # Below this much text a second process costs more than it gives.
 PARALLEL_BYTES = 6 << 20
+# Seconds to wait for another process that writes.
+LONGEST_WAIT = 600.0
 
 
 # Is told how far indexing is: how many of how many blobs are in the store.
@@ -26,50 +30,118 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Watch:
+    """Who waits for an index run, and how long. waiting is called once when another process has to be waited for.
+
+    After patience seconds (None: never) the run stops between two packs, and what is there has to do.
+    """
+
+    progress: Progress = lambda done, total: None
+    waiting: Callable[[], None] = lambda: None
+    patience: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Refreshed:
-    """A view whose blobs the store holds, and what it took. reused and new count distinct blobs."""
+    """A view, and what it took to have its blobs in the store. reused counts distinct blobs that were there before.
+
+    changed are the paths whose content is not committed; empty but for the working tree.
+    """
 
     view: View
     reused: int
     outcome: Outcome
+    changed: frozenset[bytes] = frozenset()
 
 
-def refresh(
-    repository: Repository,
-    space: Space,
-    commit: Commit,
-    policy: Policy,
-    embedder: Embedder,
-    progress: Progress = lambda done, total: None,
-    waiting: Callable[[], None] = lambda: None,
-) -> Refreshed:
-    """Index what the store lacks of a commit's tree, each blob once; costs a look-up when nothing is missing.
+class Refresher:
+    """Indexes what the store lacks of a tree, each blob once; costs a look-up when nothing is missing.
 
-    waiting is called once when another process is indexing and has to be waited for. Raises `StoreError`, `ModelError`.
+    Its methods raise `StoreError`, `ModelError`.
     """
-    recorded = space.view_path(commit.tree, policy.name).exists()
-    view = view_of(repository, space, commit, policy, embedder)
-    outcome = Outcome()
-    if _missing(space, view):
-        with space.writer(waiting=waiting):
-            outcome = _index_missing(repository, space, view, embedder, progress)
-            space.merge_packs()
-            _record(space, commit, policy, view)
-    elif not recorded:
-        try:
-            with space.writer(waiting=waiting):
-                _record(space, commit, policy, view)
-        except StoreError:
-            if not space.folder.exists():
-                raise
-            # All is known and only the note of it cannot be written (a read-only disk): the answer is still right.
+
+    def __init__(self, repository: Repository, space: Space, policy: Policy, embedder: Embedder) -> None:
+        self._repository = repository
+        self._space = space
+        self._policy = policy
+        self._embedder = embedder
+
+    def commit(self, commit: Commit, watch: Watch) -> Refreshed:
+        """The view of a commit's tree, recorded once the store holds all of it."""
+        recorded = self._space.view_path(commit.tree, self._policy.name).exists()
+        view = self.view(commit)
+        missing = bool(_missing(self._space, view))
+        outcome = Outcome()
+        if missing or not recorded:
+            try:
+                outcome = self._write(view, watch, commit)
+            except StoreBusy:
+                if watch.patience is None:
+                    raise
+            except StoreError:
+                if missing or not self._space.folder.exists():
+                    raise
+                # All is known and only the note of it cannot be written (a read-only disk): the answer is still right.
+        return _refreshed(view, outcome)
+
+    def working_tree(self, head: Commit, watch: Watch) -> Refreshed:
+        """The view of HEAD with the uncommitted and untracked files of the working tree; it is never recorded."""
+        changes = self._repository.uncommitted(self._policy.max_file_size)
+        view = changed_view(self._repository, self.view(head), changes, head, self._policy, self._embedder)
+        outcome = self._write(view, watch, None) if _missing(self._space, view) else Outcome()
+        return _refreshed(view, outcome, frozenset(change.path for change in changes if change.new))
+
+    def view(self, commit: Commit) -> View:
+        """The view of a commit's tree, whether or not the store holds its blobs; nothing is written."""
+        return view_of(self._repository, self._space, commit, self._policy, self._embedder)
+
+    def _write(self, view: View, watch: Watch, commit: Commit | None) -> Outcome:
+        """Index what is missing, and record the view as commit's tree unless that is None or something is lacking."""
+        wait = LONGEST_WAIT if watch.patience is None else watch.patience
+        with self._space.writer(wait, watch.waiting):
+            # Asked again under the lock: another process may just have indexed them.
+            tasks = _missing(self._space, view)
+            outcome = self._index(tasks, watch, in_process=commit is None) if tasks else Outcome()
+            self._space.merge_packs()
+            complete = outcome.blobs + len(outcome.unreadable) == len(tasks)
+            # What is absent now may be there the next time, so such a view is not kept.
+            if commit is not None and complete and "unreadable" not in view.reasons:
+                self._space.write_view(commit.tree, self._policy.name, view)
+        return outcome
+
+    def _index(self, tasks: Sequence[Task], watch: Watch, in_process: bool) -> Outcome:
+        deadline = None if watch.patience is None else time.monotonic() + watch.patience
+        outcome = Outcome()
+        done = 0
+        watch.progress(0, len(tasks))
+        with closing(self._run(tasks, in_process)) as batches:
+            for count, result in batches:
+                done += count
+                outcome += result
+                watch.progress(done, len(tasks))
+                if deadline is not None and time.monotonic() > deadline:
+                    break
+        return outcome
+
+    def _run(self, tasks: Sequence[Task], in_process: bool) -> Generator[tuple[int, Outcome]]:
+        """Number of tasks and outcome of each batch as it is done. Other processes do not know the working tree."""
+        local = self._embedder.is_local
+        sizes = [self._repository.size(task.blob) for task in tasks]
+        batches = list(_batches(tasks, sizes, LOCAL_BATCH_BYTES if local else REMOTE_BATCH_BYTES))
+        if local and not in_process and sum(sizes) > PARALLEL_BYTES:
+            # Only here: an index run with nothing to do must not pay for what starts processes.
+            from itza_git.indexing.pool import index_in_processes
+
+            yield from index_in_processes(self._repository.git_dir, self._space.packs_folder, batches)
+            return
+        indexer = BlobIndexer(self._repository, self._space.builder(), self._embedder)
+        for batch in batches:
+            yield len(batch), indexer.index(batch)
+
+
+def _refreshed(view: View, outcome: Outcome, changed: frozenset[bytes] = frozenset()) -> Refreshed:
     reused = len(set(view.keys.tolist())) - outcome.blobs - len(outcome.unreadable)
-    return Refreshed(view, reused, outcome)
-
-
-def _record(space: Space, commit: Commit, policy: Policy, view: View) -> None:
-    if "unreadable" not in view.reasons:  # what is absent now may be there the next time
-        space.write_view(commit.tree, policy.name, view)
+    return Refreshed(view, max(reused, 0), outcome, changed)
 
 
 def _missing(space: Space, view: View) -> list[Task]:
@@ -78,35 +150,6 @@ def _missing(space: Space, view: View) -> list[Task]:
     entries = view.indexable[where.missing]
     tasks = {view.id[e].tobytes() + view.languages[view.language[e]].encode(): e for e in reversed(entries)}
     return [Task(view.id[e].tobytes(), view.languages[view.language[e]]) for e in sorted(tasks.values())]
-
-
-def _index_missing(repository: Repository, space: Space, view: View, embedder: Embedder, progress: Progress) -> Outcome:
-    tasks = _missing(space, view)  # again, under the lock: another process may just have indexed them
-    done, total = 0, len(tasks)
-    outcome = Outcome()
-    progress(0, total)
-    for count, result in _run(repository, space, tasks, embedder):
-        done += count
-        outcome += result
-        progress(done, total)
-    return outcome
-
-
-def _run(
-    repository: Repository, space: Space, tasks: Sequence[Task], embedder: Embedder
-) -> Iterator[tuple[int, Outcome]]:
-    sizes = [repository.size(task.blob) for task in tasks]
-    batches = list(_batches(tasks, sizes, LOCAL_BATCH_BYTES if embedder.is_local else REMOTE_BATCH_BYTES))
-    # Only here: an index run with nothing to do must not pay for what starts processes.
-    from itza_git.indexing.pool import index_in_processes, workers_for
-
-    workers = workers_for(len(batches)) if embedder.is_local and sum(sizes) > PARALLEL_BYTES else 1
-    if workers > 1:
-        yield from index_in_processes(repository.git_dir, space.packs_folder, batches, workers)
-        return
-    indexer = BlobIndexer(repository, space.builder(), embedder)
-    for batch in batches:
-        yield len(batch), indexer.index(batch)
 
 
 def _batches(tasks: Sequence[Task], sizes: Sequence[int], most: int) -> Iterator[list[Task]]:

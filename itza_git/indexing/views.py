@@ -44,7 +44,7 @@ def view_of(repository: Repository, space: Space, commit: Commit, policy: Policy
         except UnreadableObject:  # the old tree was pruned
             changes = None
         if changes is not None and not any(c.path.endswith(_ATTRIBUTES_FILE) for c in changes):
-            return _changed(repository, base[1], changes, commit, policy, embedder)
+            return changed_view(repository, base[1], changes, commit, policy, embedder)
     rows = _judged(repository, repository.tree(commit.tree), commit, policy)
     return _assemble(rows, None, embedder)
 
@@ -65,9 +65,10 @@ def _judged(repository: Repository, entries: Sequence[Entry], commit: Commit, po
     return rows
 
 
-def _changed(
+def changed_view(
     repository: Repository, base: View, changes: Sequence[Change], commit: Commit, policy: Policy, embedder: Embedder
 ) -> View:
+    """A view with changes made to it; attributes are those of the commit."""
     rows = {
         path: _Row(id_.tobytes(), base.languages[language], base.reasons[reason], number)
         for number, (path, id_, language, reason) in enumerate(

@@ -55,6 +55,11 @@ class Corpus:
         return len(self.row)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the store holds every file that is to be searched."""
+        return bool((self._pack_of[self.view.indexable] >= 0).all())
+
+    @property
     def rows(self) -> int:
         """How many rows the packs hold, those of other trees included."""
         return int(self.row_offset[-1])
