@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
+from itza_git.chunking.lines import TARGET
 from itza_git.chunking.rules import Found, body_of, name_of
 from itza_git.chunking.tables import Table
 
@@ -111,10 +112,15 @@ class _Walker:
             self._append(Unit(*self._lead_rows, kind, scope, [], self._lead))
             self._lead = []
 
+    def _reach(self, found: Found | None) -> int:
+        """How far below the waiting comment the node may begin that it belongs to; `/**` allows a blank line."""
+        start = self._lead[-1].start_byte
+        return 2 if found and self._source.startswith(b"/**", start) else 1
+
     def _add(self, node: Node, found: Found | None, scope: tuple[str, ...], kind: str, depth: int) -> None:
         first, last = rows(node)
         nodes = [node]
-        if self._lead and self._lead_rows[1] + 1 >= first:
+        if self._lead and first <= self._lead_rows[1] + self._reach(found):
             first, nodes = min(first, self._lead_rows[0]), [*self._lead, node]
             self._lead = []
         self.flush()
@@ -129,13 +135,30 @@ class _Walker:
             self._append(unit)
             return
         unit.extent = last - first + 1
-        unit.last = max(rows(node)[0], rows(found.body.named_children[0])[0] - 1)
+        kind = found.kind if found.name else kind
+        # Ruby's grammar puts the comments above the first member before the body, not into it.
+        early = self._early_comments(node, found.body)
+        unit.last = max(rows(node)[0], rows((*early, found.body.named_children[0])[0])[0] - 1)
         unit.nodes = nodes[:-1]
         self._append(unit)
-        self.walk(found.body, inner, found.kind if found.name else kind, depth + 1)
+        for comment in early:
+            self._wait(comment, inner, kind)
+        self.walk(found.body, inner, kind, depth + 1)
         self.flush()
         # The closing bracket.
         self.units[-1].last = max(self.units[-1].last, last)
+
+    def _early_comments(self, node: Node, body: Node) -> list[Node]:
+        if body.parent is None or body.start_point[0] == node.start_point[0]:
+            return []
+        return [
+            child
+            for child in body.parent.named_children
+            if self._roles.get(child.type) == "lead"
+            and "comment" in child.type
+            and node.start_point[0] < child.start_point[0]
+            and child.end_byte <= body.start_byte
+        ]
 
     def _append(self, unit: Unit) -> None:
         previous = self.units[-1] if self.units else None
@@ -149,4 +172,6 @@ class _Walker:
 
 def _continues(previous: Unit, unit: Unit) -> bool:
     """Whether unit is another clause, overload or signature of the definition before it."""
-    return bool(unit.names) and unit.names == previous.names and not (unit.extent or previous.extent)
+    if not unit.names or unit.names != previous.names or unit.extent or previous.extent:
+        return False
+    return unit.last - previous.first < TARGET

@@ -69,8 +69,8 @@ def long_constant(node: Node, source: bytes) -> Found | None:
 
 
 def long_method(node: Node, source: bytes) -> Found | None:
-    """A property, an operator or a subscript, if it is long enough to do something."""
-    if height(node) < LONG_CONSTANT:
+    """A property, an operator or a subscript of more than one line: it does something."""
+    if height(node) < 2:
         return None
     name = name_of(node, source) or text(node.child_by_field_name("operator"), source)
     return Found("method", name or node.type.partition("_")[0])
@@ -190,62 +190,15 @@ def kotlin_companion(node: Node, source: bytes) -> Found:
     return Found("type", name_of(node, source), body_of(node))
 
 
-def c_function(node: Node, source: bytes) -> Found | None:
-    """The name is at the bottom of the declarator: `int (*f(void))(int)`, `ns::Class<T>::method`."""
-    name = _declared(node.child_by_field_name("declarator"), source)
-    return Found("function", name) if name else None
-
-
-def _declared(node: Node | None, source: bytes) -> str:
-    for _ in range(20):
-        if node is None:
-            return ""
-        if node.type.endswith("identifier") or node.type in ("destructor_name", "operator_name", "template_function"):
-            return _without_arguments(text(node, source))
-        if node.type == "operator_cast":
-            return text(node, source).partition("(")[0].strip()
-        inner = node.child_by_field_name("declarator")
-        node = inner or next(
-            (c for c in node.named_children if "declarator" in c.type or c.type.endswith("name")), None
-        )
-    return ""
-
-
-def _without_arguments(name: str) -> str:
-    """`Map<K, V>.at` is `Map.at`; `operator<` stays."""
-    if "operator" in name or "<" not in name:
-        return name
-    kept, depth = [], 0
-    for character in name:
-        depth += character == "<"
-        if not depth:
-            kept.append(character)
-        depth -= character == ">"
-    return "".join(kept)
-
-
-def c_macro(node: Node, source: bytes) -> Found:
-    """`#define MIN(a, b) ...`."""
+def bash_function(node: Node, source: bytes) -> Found:
+    """A shell function, or a Bats test, which the parser was shown as one."""
+    if source.startswith(b"@test", node.start_byte):
+        return Found("function", _first_line(source, node).removeprefix("@").rstrip(" {"))
     return Found("function", name_of(node, source))
 
 
-def c_typedef(node: Node, source: bytes) -> Found | None:
-    """`typedef struct {...} T`; a typedef of one line has nothing to show."""
-    body = child(node, "struct_specifier", "union_specifier", "enum_specifier")
-    if body is None or height(body) < 2:
-        return None
-    return Found("type", _declared(node.child_by_field_name("declarator"), source))
-
-
-def c_declaration(node: Node, source: bytes) -> Found | None:
-    """`static struct option table[] = {...}`, if long; also a `struct s {...} x;`."""
-    if height(node) < LONG_CONSTANT:
-        return None
-    declarator = node.child_by_field_name("declarator")
-    if declarator is None or declarator.type != "init_declarator":
-        return None
-    name = _declared(declarator.child_by_field_name("declarator"), source)
-    return Found("module", name) if name else None
+def _first_line(source: bytes, node: Node) -> str:
+    return source[node.start_byte : node.end_byte].partition(b"\n")[0].decode("utf-8", "replace")[:LONGEST_NAME]
 
 
 def ruby_call(node: Node, source: bytes) -> Found | None:
@@ -304,7 +257,7 @@ _ELIXIR = {
     "defguard": "function",
     "defguardp": "function",
     "defdelegate": "function",
-    "defmodule": "type",
+    "defmodule": "module",
     "defprotocol": "type",
     "defimpl": "type",
 }
@@ -318,7 +271,7 @@ def elixir_call(node: Node, source: bytes) -> Found | None:
         return Found("module", "", body) if body is not None and height(node) > CEILING else None
     arguments = child(node, "arguments")
     head = arguments.named_children[0] if arguments is not None and arguments.named_child_count else None
-    if kind == "type":
+    if kind != "function":
         return Found(kind, text(head, source), body)
     return Found(kind, _elixir_name(head, source))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from itza_git.chunking import rules
+from itza_git.chunking import rules, rules_c
 from itza_git.chunking.rules import Rule
 
 
@@ -65,14 +65,13 @@ _TYPESCRIPT = Table(
 )
 
 _C = Table(
-    types="",
-    leaves="struct_specifier union_specifier enum_specifier",
     through="preproc_ifdef preproc_if preproc_else preproc_elif preproc_elifdef linkage_specification declaration_list",
     rules={
-        "function_definition": rules.c_function,
-        "preproc_function_def": rules.c_macro,
-        "type_definition": rules.c_typedef,
-        "declaration": rules.c_declaration,
+        "function_definition": rules_c.c_function,
+        "preproc_function_def": rules_c.c_macro,
+        "type_definition": rules_c.c_typedef,
+        "declaration": rules_c.c_declaration,
+        **dict.fromkeys(("struct_specifier", "union_specifier", "enum_specifier"), rules_c.c_type),
     },
 )
 
@@ -130,12 +129,11 @@ TABLES: dict[str, Table] = {
     ),
     "c": _C,
     "cpp": Table(
-        types="class_specifier struct_specifier",
-        leaves="union_specifier enum_specifier concept_definition alias_declaration",
+        leaves="concept_definition alias_declaration",
         scopes="namespace_definition",
         through=_C.through,
         wrappers="template_declaration friend_declaration",
-        rules=_C.rules,
+        rules={**_C.rules, "class_specifier": rules_c.cpp_class, "struct_specifier": rules_c.cpp_class},
     ),
     "csharp": Table(
         functions="method_declaration constructor_declaration destructor_declaration local_function_statement",
@@ -184,7 +182,7 @@ TABLES: dict[str, Table] = {
             "package_clause": rules.scala_package,
         },
     ),
-    "bash": Table(functions="function_definition", through="if_statement elif_clause else_clause"),
+    "bash": Table(through="if_statement elif_clause else_clause", rules={"function_definition": rules.bash_function}),
     "lua": Table(
         functions="function_declaration",
         rules={
