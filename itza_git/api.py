@@ -28,6 +28,7 @@ from itza_git.embedding.choice import embedder_for
 from itza_git.errors import ModelError, UnknownRevision, UnreadableObject, UsageError
 from itza_git.git import Repository, open_repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
+from itza_git.indexing.garbage import Collected, collect
 from itza_git.paths import quote
 from itza_git.records import Commit, Coverage, Passage
 from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
@@ -276,6 +277,10 @@ class Itza:
             len(self.space.packs()),
             tuple(str(error) for error in self.space.damaged),
         )
+
+    def collect(self) -> Collected:
+        """Drop what no branch, worktree HEAD or recent reflog entry reaches. Raises `StoreError`."""
+        return collect(self.repository, self.space)
 
     def is_dirty(self, rev: str = "HEAD", branch: str | None = None) -> bool:
         """Whether the working tree differs from what was asked; only ever true of HEAD."""

@@ -20,6 +20,7 @@ COMMANDS = {
     "search": "Show the ranked passages for a query.",
     "index": "Index HEAD (or a revision) now.",
     "show": "Show the lines that a citation names.",
+    "gc": "Drop from the index what nothing reaches any more.",
     "status": "Say what is indexed, and how well.",
 }
 

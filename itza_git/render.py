@@ -11,6 +11,7 @@ from typing import Any
 
 from itza_git.answering.answer import Cited, Statement
 from itza_git.answering.citation import WORKTREE
+from itza_git.indexing.garbage import Collected
 from itza_git.paths import quote
 from itza_git.records import Coverage, Skipped
 from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
@@ -190,6 +191,13 @@ def shown(lines: Shown, style: Style) -> str:
     )
 
 
+def collected(dropped: Collected) -> str:
+    """What a collection dropped."""
+    return (
+        f"dropped {dropped.blobs} blobs, {dropped.views} views, {dropped.spaces} spaces: {_size(dropped.freed)} freed"
+    )
+
+
 # JSON
 
 
@@ -293,6 +301,16 @@ def report_json(done: IndexReport) -> dict[str, Any]:
         "chunks": done.chunks,
         "not_embedded": done.not_embedded,
         "lossy": [_path_json(path) for path in done.lossy],
+    }
+
+
+def collected_json(dropped: Collected) -> dict[str, Any]:
+    """The object that `gc --json` prints."""
+    return {"schema": SCHEMA} | {
+        "blobs": dropped.blobs,
+        "views": dropped.views,
+        "spaces": dropped.spaces,
+        "freed": dropped.freed,
     }
 
 

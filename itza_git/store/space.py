@@ -6,17 +6,17 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itza_git.errors import Damaged
+from itza_git.errors import Damaged, StoreError
 from itza_git.store import lock, pack
-from itza_git.store.container import TEMPORARY, cannot_write
+from itza_git.store.container import TEMPORARY, cannot_read, cannot_write
 from itza_git.store.pack import MOST_ROWS, Pack, PackBuilder
 from itza_git.store.recipe import Recipe
 from itza_git.store.view import View
@@ -25,6 +25,12 @@ FOLDER = "itza"
 # More packs than this are merged; each costs a search about 0.2 ms.
 MOST_PACKS = 16
 MOST_VIEWS = 64
+# A reader that meets a merge looks again; more than one in a row would be chance.
+_MOST_LISTINGS = 5
+# Seconds to wait for the lock where an answer must not wait for a note.
+SHORT_WAIT = 0.2
+
+File = TypeVar("File", Pack, View)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,7 @@ class Space:
         self._id_length = id_length
         self._open: dict[str, Pack] = {}
         self.damaged: list[Damaged] = []
+        self.set_aside: list[Damaged] = []
 
     @property
     def packs_folder(self) -> Path:
@@ -71,22 +78,44 @@ class Space:
 
     def packs(self) -> list[Pack]:
         """The packs that are there now. Damaged ones are left out and named in `damaged`."""
-        try:
-            names = sorted(name for name in os.listdir(self.packs_folder) if name.startswith("pack-"))
-        except FileNotFoundError:
-            names = []
-        self._open = {name: opened for name in names if (opened := self._open.get(name) or self._try_open(name))}
+        for _ in range(_MOST_LISTINGS):
+            try:
+                self._open = dict(self._listed())
+                break
+            except FileNotFoundError:  # merged away since the folder was listed: the merged pack stands there now
+                continue
         return list(self._open.values())
 
-    def _try_open(self, name: str) -> Pack | None:
+    def _listed(self) -> Iterator[tuple[str, Pack]]:
+        """The packs of one look into the folder. Raises FileNotFoundError when one of them is gone already."""
+        for name in self._names():
+            opened = self._open.get(name) or self._whole(Pack, self.packs_folder / name)
+            if opened is not None:
+                yield name, opened
+
+    def _names(self) -> list[str]:
         try:
-            return Pack(self.packs_folder / name)
-        except FileNotFoundError:  # merged away since the folder was listed; its blobs are in the merged pack
-            return None
+            return sorted(name for name in os.listdir(self.packs_folder) if name.startswith("pack-"))
+        except FileNotFoundError:
+            return []
+        except OSError as e:
+            raise cannot_read(self.packs_folder, e) from e
+
+    def _whole(self, read: Callable[[Path], File], path: Path) -> File | None:
+        """What read makes of a file; None for a damaged one, which `damaged` names. Raises FileNotFoundError."""
+        try:
+            return read(path)
         except Damaged as e:
-            if str(e) not in map(str, self.damaged):
+            if not self._found_damaged(path):
                 self.damaged.append(e)
             return None
+        except FileNotFoundError:
+            raise
+        except OSError as e:
+            raise cannot_read(path, e) from e
+
+    def _found_damaged(self, path: Path) -> bool:
+        return any(known.path == path for known in self.damaged)
 
     def locate(self, keys: NDArray[np.bytes_]) -> tuple[list[Pack], Located]:
         """The packs, and where in them each key is."""
@@ -109,13 +138,18 @@ class Space:
         """The recorded view of a tree; None when there is none that can be read."""
         path = self.view_path(tree, policy)
         try:
-            found = View.read(path)
+            found = self._whole(View.read, path)
         except FileNotFoundError:
             return None
-        except Damaged as e:
-            self.damaged.append(e)
-            return None
+        if found is not None:
+            with suppress(OSError):  # a reader may lack the right; it only decides which views are dropped first
+                os.utime(path)
         return found
+
+    def records_view(self, tree: bytes, policy: str) -> bool:
+        """Whether the view of a tree lies there, and was not found damaged."""
+        path = self.view_path(tree, policy)
+        return path.exists() and not self._found_damaged(path)
 
     def latest_view(self, policy: str) -> tuple[bytes, View] | None:
         """The tree and view used last under a policy: the nearest one to start from."""
@@ -147,16 +181,17 @@ class Space:
             return {}  # a record for people: a lost one is written anew by the next index run
 
     def record_head(self, ref: str, commit: bytes, tree: bytes) -> None:
-        """Remember that a ref was indexed at a commit."""
-        known = self.heads()
-        before = known.get(ref)
+        """Remember that a ref was indexed at a commit. Left to the next run when another process writes just now."""
+        before = self.heads().get(ref)
         if before and before.commit == commit.hex():
             return
-        known[ref] = RecordedHead(commit.hex(), tree.hex(), time.time())
-        _write_json(
-            self.folder / "heads.json",
-            {r: {"commit": h.commit, "tree": h.tree, "time": h.time} for r, h in known.items()},
-        )
+        with suppress(StoreError), self.writer(wait=SHORT_WAIT):
+            known = self.heads()
+            known[ref] = RecordedHead(commit.hex(), tree.hex(), time.time())
+            _write_json(
+                self.folder / "heads.json",
+                {r: {"commit": h.commit, "tree": h.tree, "time": h.time} for r, h in known.items()},
+            )
 
     # Writing
 
@@ -180,35 +215,35 @@ class Space:
 
     def _clear_leftovers(self) -> None:
         """Delete unfinished writes, and set damaged packs aside so that their blobs are indexed again."""
-        for leftover in self.folder.glob(f"*/{TEMPORARY}*"):
+        for leftover in self.folder.rglob(f"{TEMPORARY}*"):
             leftover.unlink(missing_ok=True)
         self.packs()
-        for error in self.damaged:
-            self._set_aside(error)
+        while self.damaged:
+            self.set_aside.append(self.damaged.pop())
+            self._move_aside(self.set_aside[-1].path)
 
-    def _set_aside(self, error: Damaged) -> None:
-        if error.path.exists():
-            aside = self.folder / "damaged"
+    def _move_aside(self, path: Path) -> None:
+        aside = self.folder / "damaged"
+        try:
             aside.mkdir(mode=0o700, exist_ok=True)
-            os.replace(error.path, aside / error.path.name)
+            with suppress(FileNotFoundError):
+                os.replace(path, aside / path.name)
+        except OSError as e:
+            raise cannot_write(aside, e) from e
 
     def merge_packs(self) -> None:
         """Merge the smallest packs until each is at least twice the next, once there are more than MOST_PACKS.
 
         As `git repack --geometric` does. Needs the lock.
         """
-        packs = sorted(self.packs(), key=lambda p: p.rows)
-        if len(packs) <= MOST_PACKS:
-            return
-        chosen = _smallest(packs)
-        if len(chosen) < 2:
-            return
-        keep = [np.ones(len(one.key), bool) for one in chosen]
-        name = pack.merge(self.packs_folder, chosen, keep)
-        self._open = {}
-        for one in chosen:
-            if one.path.stem != name:
-                one.path.unlink(missing_ok=True)
+        while len(packs := sorted(self.packs(), key=lambda p: p.rows)) > MOST_PACKS:
+            chosen = _smallest(packs)
+            if len(chosen) < 2:
+                return
+            name = pack.merge(self.packs_folder, chosen, [np.ones(len(one.key), bool) for one in chosen])
+            for one in chosen:
+                if one.path.stem != name:
+                    one.path.unlink(missing_ok=True)
 
     def size(self) -> int:
         """Bytes that the whole index takes, all spaces counted."""

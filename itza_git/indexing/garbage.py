@@ -1,0 +1,61 @@
+"""Dropping what nothing reaches any more: blobs of no kept tree, views of no kept tree, spaces that nobody can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itza_git.chunking.languages import language_of
+from itza_git.errors import UnreadableObject
+from itza_git.git import Repository
+from itza_git.records import GITLINK, SYMLINK, Commit
+from itza_git.store import Space, prune
+from itza_git.store.pack import key_of, keys_array
+
+# Reflog entries that count as recent; git itself forgets them after 90 days.
+MOST_REFLOG_ENTRIES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What was dropped: blobs, views and spaces, and the bytes that it freed."""
+
+    blobs: int
+    views: int
+    spaces: int
+    freed: int
+
+
+def kept_commits(repository: Repository) -> list[Commit]:
+    """The commits whose trees stay answerable: of branches, of every worktree's HEAD, of recent reflog entries."""
+    found = [branch.commit for branch in repository.branches()]
+    found += repository.worktree_heads()
+    found += repository.reflog_commits(MOST_REFLOG_ENTRIES)
+    head = repository.head().commit
+    return [*found, head] if head else found
+
+
+def collect(repository: Repository, space: Space) -> Collected:
+    """Drop what no kept commit reaches. Raises `StoreError`, `StoreBusy`."""
+    before = space.size()
+    with space.writer():
+        trees = {commit.tree for commit in kept_commits(repository)}
+        blobs = prune.drop_all_but(space, _keys(repository, trees))
+        views = prune.drop_views(space, {tree.hex() for tree in trees})
+        spaces = prune.drop_unreadable_spaces(space)
+    return Collected(blobs, views, spaces, max(before - space.size(), 0))
+
+
+def _keys(repository: Repository, trees: Iterable[bytes]) -> NDArray[np.bytes_]:
+    """Every key that a file of the trees may have; paths that are skipped add keys that the store does not hold."""
+    keys: set[bytes] = set()
+    for tree in trees:
+        try:
+            entries = repository.tree(tree)
+        except UnreadableObject:  # a reflog may name what a prune took
+            continue
+        keys.update(key_of(e.id, language_of(e.path)) for e in entries if e.mode not in (SYMLINK, GITLINK))
+    return keys_array(sorted(keys), repository.id_length)

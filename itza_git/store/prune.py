@@ -1,0 +1,78 @@
+"""Taking things out of a store. All of it needs the writer's lock; what replaces a file is there before it goes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Set
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itza_git.store.pack import MOST_ROWS, Pack, merge
+from itza_git.store.space import Space
+
+
+def drop_all_but(space: Space, keys: NDArray[np.bytes_]) -> int:
+    """Rewrite the packs without the blobs whose key is none of keys (ascending); returns how many were dropped."""
+    packs = space.packs()
+    masks = {pack.path: _among(pack.key, keys) for pack in packs}
+    touched = [pack for pack in packs if not masks[pack.path].all()]
+    dropped = sum(int((~masks[pack.path]).sum()) for pack in touched)
+    for group in _groups(touched, masks):
+        kept = [masks[pack.path] for pack in group]
+        name = merge(space.packs_folder, group, kept) if any(mask.any() for mask in kept) else ""
+        for pack in group:
+            if pack.path.stem != name:
+                pack.path.unlink(missing_ok=True)
+    return dropped
+
+
+def _among(wanted: NDArray[np.bytes_], keys: NDArray[np.bytes_]) -> NDArray[np.bool_]:
+    if not len(keys):
+        return np.zeros(len(wanted), bool)
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.asarray(keys[at] == wanted)
+
+
+def _groups(packs: list[Pack], masks: dict[Path, NDArray[np.bool_]]) -> Iterator[list[Pack]]:
+    """Runs of packs whose kept rows fit one pack."""
+    group: list[Pack] = []
+    filled = 0
+    for pack in packs:
+        rows = int(np.diff(pack.start.astype(np.int64))[masks[pack.path]].sum())
+        if group and filled + rows > MOST_ROWS:
+            yield group
+            group, filled = [], 0
+        group.append(pack)
+        filled += rows
+    if group:
+        yield group
+
+
+def drop_views(space: Space, trees: Set[str]) -> int:
+    """Delete the views of all trees but those (hex ids); returns how many."""
+    stale = [path for path in (space.folder / "views").glob("*.itza") if path.name.partition("-")[0] not in trees]
+    for path in stale:
+        path.unlink(missing_ok=True)
+    return len(stale)
+
+
+def drop_unreadable_spaces(space: Space) -> int:
+    """Delete the spaces that no embedder of this version can use again; returns how many.
+
+    Those of another embedder or model stay: switching back must embed nothing.
+    """
+    current = space.recipe.describe()
+    dropped = 0
+    for folder in space.folder.parent.iterdir():
+        try:
+            recipe = json.loads((folder / "recipe.json").read_text("utf-8"))
+            usable = all(recipe[name] == current[name] for name in ("format", "words", "chunking"))
+        except (OSError, ValueError, KeyError, TypeError):
+            usable = folder == space.folder
+        if not usable:
+            shutil.rmtree(folder, ignore_errors=True)
+            dropped += 1
+    return dropped
