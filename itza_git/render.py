@@ -155,7 +155,7 @@ def by_reason(skipped: Sequence[Skipped]) -> str:
 
 def status(state: Status, style: Style, verbose: bool = False) -> str:
     """The state of the index, for people."""
-    lines = [f"store     {state.store}  ({_size(state.size)}, {state.packs} packs)"]
+    lines = [f"store     {state.store}  ({_size(state.size)}, {_count(state.packs, "pack")})"]
     lines.append(f"embedder  {state.embedder}  (recipe {state.recipe})")
     lines.append(f"answers   {state.answer_model}")
     if state.head is None:
@@ -193,9 +193,12 @@ def shown(lines: Shown, style: Style) -> str:
 
 def collected(dropped: Collected) -> str:
     """What a collection dropped."""
-    return (
-        f"dropped {dropped.blobs} blobs, {dropped.views} views, {dropped.spaces} spaces: {_size(dropped.freed)} freed"
-    )
+    what = [_count(dropped.blobs, "blob"), _count(dropped.views, "view"), _count(dropped.spaces, "space")]
+    return f"dropped {', '.join(what)}: {_size(dropped.freed)} freed"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 # JSON
