@@ -11,7 +11,7 @@ from itza_git.embedding import Embedder
 from itza_git.git import Repository
 from itza_git.records import Chunk
 from itza_git.store import PackBuilder
-from itza_git.store.pack import Indexed, key_of
+from itza_git.store.pack import MOST_ROWS, Indexed, key_of
 from itza_git.words import Vocabulary
 
 # A chunk of more text than this is one of very long lines; its beginning stands for it.
@@ -58,30 +58,35 @@ class BlobIndexer:
         self._vocabulary = Vocabulary()
 
     def index(self, tasks: Sequence[Task]) -> Outcome:
-        """Write one pack that holds the tasks' blobs, all but those that cannot be read."""
-        if len(self._vocabulary) > MOST_TERMS:
-            self._vocabulary = Vocabulary()
+        """Write the tasks' blobs, all but those that cannot be read: one pack, more when one cannot hold the rows."""
         blobs: list[Indexed] = []
         texts: list[str] = []
-        lossy: list[bytes] = []
-        unreadable: list[bytes] = []
+        outcome = Outcome()
         contents = self._repository.read_many(task.blob for task in tasks)
         for task, (_, data) in zip(tasks, contents, strict=True):
             if data is None:
-                unreadable.append(task.blob)
+                outcome += Outcome(unreadable=(task.blob,))
                 continue
             found = examine(data, task)
+            if len(texts) + len(found.chunks) > MOST_ROWS:
+                outcome += self._write(blobs, texts)
+                blobs, texts = [], []
             blobs.append(found)
-            if found.chunks and not _is_utf8(data):
-                lossy.append(task.blob)
             texts += chunk_texts(data, found.chunks)
+            if found.chunks and not _is_utf8(data):
+                outcome += Outcome(lossy=(task.blob,))
+        return outcome + self._write(blobs, texts)
+
+    def _write(self, blobs: Sequence[Indexed], texts: Sequence[str]) -> Outcome:
         if not blobs:
-            return Outcome(unreadable=tuple(unreadable))
+            return Outcome()
+        if len(self._vocabulary) > MOST_TERMS:
+            self._vocabulary = Vocabulary()
         bags = self._vocabulary.count(texts)
         symbols = self._vocabulary.count([chunk.symbol for blob in blobs for chunk in blob.chunks])
         vectors = self._embedder.embed(texts, bags)
         self._builder.write(blobs, bags, symbols, vectors)
-        return Outcome(len(blobs), len(texts), int((~vectors.any(axis=1)).sum()), tuple(lossy), tuple(unreadable))
+        return Outcome(len(blobs), len(texts), int((~vectors.any(axis=1)).sum()))
 
 
 def examine(data: bytes, task: Task) -> Indexed:
@@ -92,6 +97,8 @@ def examine(data: bytes, task: Task) -> Indexed:
     if language == "text":  # a script without an extension tells its language in its first line
         language = language_of(b"", data[:256])
     chunks = [] if reason else chunking.chunk(data.removeprefix(b"\xef\xbb\xbf"), language)
+    if len(chunks) > MOST_ROWS:
+        chunks, reason = [], "too large"
     return Indexed(key, language, chunks, reason or ("" if chunks else "empty"))
 
 

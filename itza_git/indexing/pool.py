@@ -79,11 +79,14 @@ def _feed(
             line = child.stdout.readline()
         except (OSError, ValueError):
             line = ""
-        if not line:
-            last = child.stderr.read().strip().rpartition("\n")[2]
-            done.put(StoreError(f"indexing stopped: {last or 'a worker process died'}", "run it again: git itza index"))
+        try:
+            if not line:
+                last = child.stderr.read().strip().rpartition("\n")[2]
+                raise StoreError(f"indexing stopped: {last or 'a worker process died'}", worker.AGAIN)
+            done.put((len(batch), worker.decode(line)))
+        except ItzaError as e:
+            done.put(e)
             return
-        done.put((len(batch), worker.decode(line)))
 
 
 def _reap(child: subprocess.Popen[str]) -> None:

@@ -8,13 +8,14 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from itza_git.embedding import Embedder
-from itza_git.errors import StoreBusy, StoreError
+from itza_git.errors import StoreBusy, StoreError, UnreadableObject
 from itza_git.git import Repository
 from itza_git.indexing.blobs import BlobIndexer, Outcome, Task
 from itza_git.indexing.policy import Policy
 from itza_git.indexing.views import changed_view, view_of
 from itza_git.records import Commit
 from itza_git.store import Space, View
+from itza_git.store.space import SHORT_WAIT
 
 # Bytes of blobs in one pack while indexing. Small enough that an interrupted run loses little.
 LOCAL_BATCH_BYTES = 3 << 20
@@ -68,15 +69,17 @@ class Refresher:
 
     def commit(self, commit: Commit, watch: Watch) -> Refreshed:
         """The view of a commit's tree, recorded once the store holds all of it."""
-        recorded = self._space.view_path(commit.tree, self._policy.name).exists()
         view = self.view(commit)
+        recorded = self._space.records_view(commit.tree, self._policy.name)
         missing = bool(_missing(self._space, view))
         outcome = Outcome()
-        if missing or not recorded:
+        if missing or not recorded or self._space.damaged:
+            # Without anything missing there is only a note to write, for which no answer should wait.
+            wait = SHORT_WAIT if not missing else _longest_wait(watch)
             try:
-                outcome = self._write(view, watch, commit)
+                outcome = self._write(view, watch, commit, wait)
             except StoreBusy:
-                if watch.patience is None:
+                if missing and watch.patience is None:
                     raise
             except StoreError:
                 if missing or not self._space.folder.exists():
@@ -88,16 +91,16 @@ class Refresher:
         """The view of HEAD with the uncommitted and untracked files of the working tree; it is never recorded."""
         changes = self._repository.uncommitted(self._policy.max_file_size)
         view = changed_view(self._repository, self.view(head), changes, head, self._policy, self._embedder)
-        outcome = self._write(view, watch, None) if _missing(self._space, view) else Outcome()
+        missing = _missing(self._space, view)
+        outcome = self._write(view, watch, None, _longest_wait(watch)) if missing else Outcome()
         return _refreshed(view, outcome, frozenset(change.path for change in changes if change.new))
 
     def view(self, commit: Commit) -> View:
         """The view of a commit's tree, whether or not the store holds its blobs; nothing is written."""
         return view_of(self._repository, self._space, commit, self._policy, self._embedder)
 
-    def _write(self, view: View, watch: Watch, commit: Commit | None) -> Outcome:
+    def _write(self, view: View, watch: Watch, commit: Commit | None, wait: float) -> Outcome:
         """Index what is missing, and record the view as commit's tree unless that is None or something is lacking."""
-        wait = LONGEST_WAIT if watch.patience is None else watch.patience
         with self._space.writer(wait, watch.waiting):
             # Asked again under the lock: another process may just have indexed them.
             tasks = _missing(self._space, view)
@@ -126,7 +129,7 @@ class Refresher:
     def _run(self, tasks: Sequence[Task], in_process: bool) -> Generator[tuple[int, Outcome]]:
         """Number of tasks and outcome of each batch as it is done. Other processes do not know the working tree."""
         local = self._embedder.is_local
-        sizes = [self._repository.size(task.blob) for task in tasks]
+        sizes = [_size(self._repository, task.blob) for task in tasks]
         batches = list(_batches(tasks, sizes, LOCAL_BATCH_BYTES if local else REMOTE_BATCH_BYTES))
         if local and not in_process and sum(sizes) > PARALLEL_BYTES:
             # Only here: an index run with nothing to do must not pay for what starts processes.
@@ -141,7 +144,20 @@ class Refresher:
 
 def _refreshed(view: View, outcome: Outcome, changed: frozenset[bytes] = frozenset()) -> Refreshed:
     reused = len(set(view.keys.tolist())) - outcome.blobs - len(outcome.unreadable)
+    if outcome.unreadable:
+        view = view.without(outcome.unreadable, "unreadable")
     return Refreshed(view, max(reused, 0), outcome, changed)
+
+
+def _longest_wait(watch: Watch) -> float:
+    return LONGEST_WAIT if watch.patience is None else watch.patience
+
+
+def _size(repository: Repository, blob: bytes) -> int:
+    try:
+        return repository.size(blob)
+    except UnreadableObject:  # lost since its view was recorded; reading it says so
+        return 0
 
 
 def _missing(space: Space, view: View) -> list[Task]:

@@ -64,6 +64,11 @@ def cannot_write(path: Path, error: OSError) -> StoreError:
     return StoreError(f"cannot write the index: {path}: {error.strerror}", hint)
 
 
+def cannot_read(path: Path, error: OSError) -> StoreError:
+    """The error for a failed read of path."""
+    return StoreError(f"cannot read the index: {path}: {error.strerror}", f"make {path.parent} readable for you")
+
+
 def _layout(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """The header. Offsets depend on its own length, so it is laid out until that no longer changes."""
     length = 0
@@ -112,14 +117,15 @@ class Container:
         magic, version, length = _HEAD.unpack_from(self._data, 0)
         if magic != _MAGIC:
             raise self._damaged("it does not start as an index file")
+        whole, head_crc, end = _TRAILER.unpack_from(self._data, size - _TRAILER.size)
+        if whole != size or end != _END or crc32(self._data[: _HEAD.size + length]) != head_crc:
+            raise self._damaged("its trailer does not match")
+        # Only now: a version that is damaged is not a newer one.
         if version > FORMAT_VERSION:
             raise StoreError(
                 f"{self.path} was written by a newer git-itza (format {version})",
                 "upgrade itza-git, or delete that folder to build the index anew",
             )
-        whole, head_crc, end = _TRAILER.unpack_from(self._data, size - _TRAILER.size)
-        if whole != size or end != _END or crc32(self._data[: _HEAD.size + length]) != head_crc:
-            raise self._damaged("its trailer does not match")
         parsed: dict[str, Any] = json.loads(bytes(self._data[_HEAD.size : _HEAD.size + length]))
         return parsed
 
@@ -133,6 +139,8 @@ class Container:
         """The section as a read-only array over the mapped file."""
         found = self._arrays.get(name)
         if found is None:
+            if name not in self._sections:
+                raise self._damaged(f"it has no section {name}")
             dtype, shape, offset, _ = self._sections[name]
             found = np.frombuffer(self._data, np.dtype(dtype), prod(shape), offset).reshape(shape)
             self._arrays[name] = found

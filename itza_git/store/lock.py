@@ -25,7 +25,10 @@ def writer(folder: Path, wait: float, waiting: Callable[[], None] = lambda: None
     except OSError as e:
         raise cannot_write(path, e) from e
     try:
-        _acquire(handle, path, wait, waiting)
+        try:
+            _acquire(handle, path, wait, waiting)
+        except OSError as e:  # a file system without locks
+            raise cannot_write(path, e) from e
         yield
     finally:
         os.close(handle)  # closing is what releases it, also when the process is killed

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -57,6 +57,12 @@ class View:
         if not len(joined):
             return keys_array([], self.id.shape[1])
         return joined.view(f"S{joined.shape[1]}").reshape(-1)
+
+    def without(self, blobs: Collection[bytes], reason: str) -> View:
+        """The view with the entries of these blobs skipped for a reason."""
+        reasons = [*self.reasons, *({reason} - set(self.reasons))]
+        named = np.fromiter((id_.tobytes() in blobs for id_ in self.id), bool, len(self))
+        return replace(self, reason=np.where(named, np.uint8(reasons.index(reason)), self.reason), reasons=reasons)
 
     def skipped(self) -> list[Skipped]:
         """The entries that are not searched, with their reasons."""
