@@ -155,7 +155,7 @@ def by_reason(skipped: Sequence[Skipped]) -> str:
 
 def status(state: Status, style: Style, verbose: bool = False) -> str:
     """The state of the index, for people."""
-    lines = [f"store     {state.store}  ({_size(state.size)}, {_count(state.packs, "pack")})"]
+    lines = [f"store     {state.store}  ({_size(state.size)}, {_count(state.packs, 'pack')})"]
     lines.append(f"embedder  {state.embedder}  (recipe {state.recipe})")
     lines.append(f"answers   {state.answer_model}")
     if state.head is None:
