@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import hypothesis
 import pygit2
 import pytest
 
 from tests.repository import Repo
+
+# How long an example takes says nothing on a busy machine.
+hypothesis.settings.register_profile("itza", deadline=None)
+hypothesis.settings.load_profile("itza")
 
 FOREIGN = ("GIT_", "ITZA_", "XDG_", "OLLAMA_", "OPENAI_")
 

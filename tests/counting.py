@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import blake2b
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,6 @@ from itza_git.git import open_repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
 from itza_git.store import Recipe, Space
 from itza_git.words import Bags, words
-from tests.repository import Repo
 
 DIMENSION = 16
 
@@ -42,9 +42,9 @@ class Counting:
 class Index:
     """The store of a repository, filled with a counting embedder."""
 
-    def __init__(self, repo: Repo, settings: Settings | None = None, embedder: Counting | None = None) -> None:
+    def __init__(self, folder: Path, settings: Settings | None = None, embedder: Counting | None = None) -> None:
         self.embedder = embedder or Counting()
-        self.repository = open_repository(repo.path)
+        self.repository = open_repository(folder)
         self.policy = Policy.of(settings or Settings())
         self.space = Space(self.repository.common_dir, Recipe(self.embedder.identity), self.repository.id_length)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -86,11 +86,15 @@ def join(
 ) -> Postings:
     """One index of several; each comes with the new row of each of its rows, -1 for those to drop."""
     keys, new_rows, counts = [], [], []
+    length = np.zeros(rows, np.uint32)
     for postings, new_row in parts:
+        # Not summed up from the counts: those stop at MOST_OCCURRENCES.
+        length[new_row[new_row >= 0]] = postings.length[new_row >= 0]
         key, row, count = postings.expanded()
         row = new_row[row]
         keep = row >= 0
         keys.append(key[keep])
         new_rows.append(row[keep])
         counts.append(count[keep])
-    return from_triples(np.concatenate(keys), np.concatenate(new_rows), np.concatenate(counts), rows, row_type)
+    joined = from_triples(np.concatenate(keys), np.concatenate(new_rows), np.concatenate(counts), rows, row_type)
+    return replace(joined, length=length)

@@ -200,7 +200,10 @@ class Space:
         """Hold the store's lock, with the folders made and what earlier runs left behind cleared away."""
         self._make_folders()
         with lock.writer(self.root, wait, waiting):
+            # Under the lock, for whoever holds it clears unfinished files away.
             self._clear_leftovers()
+            if not (self.folder / "recipe.json").exists():
+                _write_json(self.folder / "recipe.json", self.recipe.describe())
             yield
 
     def _make_folders(self) -> None:
@@ -208,8 +211,6 @@ class Space:
             self.root.mkdir(mode=0o700, exist_ok=True)
             for name in ("packs", "views"):
                 (self.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not (self.folder / "recipe.json").exists():
-                _write_json(self.folder / "recipe.json", self.recipe.describe())
         except OSError as e:
             raise cannot_write(self.root, e) from e
 
