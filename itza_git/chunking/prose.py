@@ -60,7 +60,8 @@ _ATX = re.compile(rb" {0,3}(#{1,6})(?=[ \t\r]|$)")
 _SETEXT = re.compile(rb" {0,3}(=+|-+)[ \t\r]*$")
 _FENCE = re.compile(rb"[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)*(`{3,}|~{3,})([^`]*)$")
 _NOT_A_TITLE = re.compile(rb"[ \t]*(?:[-*+>|<#]|\d+[.)][ \t])|[ \t]{4}|\t")
-_LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])|<[^>]+>|[`*]+|\{#[^}]*\}")
+_LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
+_MARKS = re.compile(r"<[^>]+>|[`*]+|\{#[^}]*\}")
 
 
 def _markdown(lines: list[bytes]) -> Structure:
@@ -115,7 +116,7 @@ def _add_setext(found: Structure, text: bytes, number: int, underline: bytes) ->
 
 
 def _markdown_title(line: bytes) -> str:
-    return " ".join(_LINK.sub(r"\1", _title(line)).split())
+    return " ".join(_MARKS.sub("", _LINK.sub(r"\1", _title(line))).split())
 
 
 _RST_LINE = re.compile(rb"([!-/:-@[-`{-~])\1{2,}[ \t\r]*$")

@@ -232,6 +232,11 @@ def scala_package(node: Node, source: bytes) -> Found | None:
     return Found("module", "", body) if body is not None else None
 
 
+def lua_function(node: Node, source: bytes) -> Found:
+    """`function M:open()` is `M.open`."""
+    return Found("function", name_of(node, source).replace(":", "."))
+
+
 def lua_assignment(node: Node, source: bytes) -> Found | None:
     """`M.f = function() end` and `local f = function() end`; long tables keep their name."""
     assignment = node if node.type == "assignment_statement" else child(node, "assignment_statement")

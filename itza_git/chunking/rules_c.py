@@ -16,12 +16,14 @@ def c_function(node: Node, source: bytes) -> Found | None:
     name = _declared(declarator, source)
     if declarator is None or not name:
         return None
-    if declarator.type != "identifier":
+    parts = name.partition("//")[0].split() or [name]
+    if declarator.type != "identifier" and (len(parts) == 1 or "operator" in name):
         return Found("function", name)
-    words = [*text(node.child_by_field_name("type"), source).split(), *text(child(node, "ERROR"), source).split()]
+    parents = (node.child_by_field_name("type"), child(node, "ERROR"))
+    words = [*parts[:-1], *(word for parent in parents for word in text(parent, source).split())]
     body = node.child_by_field_name("body")
     if "class" in words or "struct" in words:
-        return Found("type", name, body)
+        return Found("type", parts[-1], body)
     return Found("module", words[-1] if "namespace" in words[:-1] else "", body)
 
 
@@ -63,6 +65,12 @@ def _without_arguments(name: str) -> str:
             kept.append(character)
         depth -= character == ">"
     return "".join(kept)
+
+
+def cpp_field(node: Node, source: bytes) -> Found | None:
+    """A class within a class."""
+    inner = child(node, "class_specifier", "struct_specifier")
+    return cpp_class(inner, source) if inner is not None else None
 
 
 def c_macro(node: Node, source: bytes) -> Found:

@@ -43,10 +43,9 @@ def chunk(data: bytes, language: str) -> list[Chunk]:
     if language == "c" and _CPP.search(data):
         language = "cpp"
     tree = parse(_as_functions(data) if language == "bash" else data, language)
-    if tree is None or tree.root_node.type == "ERROR":
-        return plain.chunk(data)
-    units = outline(tree.root_node, TABLES[language], data)
-    if not units:
+    units = outline(tree.root_node, TABLES[language], data) if tree else []
+    # A root that is an ERROR may hold most definitions all the same (json.hpp does); without any it is no program.
+    if not units or (tree and tree.root_node.type == "ERROR" and not any(unit.names for unit in units)):
         return plain.chunk(data)
     _tile(units, lines)
     parts = [part for unit in units for part in _split(unit, lines)]

@@ -133,7 +133,12 @@ TABLES: dict[str, Table] = {
         scopes="namespace_definition",
         through=_C.through,
         wrappers="template_declaration friend_declaration",
-        rules={**_C.rules, "class_specifier": rules_c.cpp_class, "struct_specifier": rules_c.cpp_class},
+        rules={
+            **_C.rules,
+            "class_specifier": rules_c.cpp_class,
+            "struct_specifier": rules_c.cpp_class,
+            "field_declaration": rules_c.cpp_field,
+        },
     ),
     "csharp": Table(
         functions="method_declaration constructor_declaration destructor_declaration local_function_statement",
@@ -184,8 +189,8 @@ TABLES: dict[str, Table] = {
     ),
     "bash": Table(through="if_statement elif_clause else_clause", rules={"function_definition": rules.bash_function}),
     "lua": Table(
-        functions="function_declaration",
         rules={
+            "function_declaration": rules.lua_function,
             "variable_declaration": rules.lua_assignment,
             "assignment_statement": rules.lua_assignment,
             "function_call": rules.lua_call,
