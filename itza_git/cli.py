@@ -11,6 +11,7 @@ import os
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
 from itza_git import __version__
 from itza_git.errors import ItzaError
@@ -22,7 +23,13 @@ COMMANDS = {
     "show": "Show the lines that a citation names.",
     "gc": "Drop from the index what nothing reaches any more.",
     "status": "Say what is indexed, and how well.",
+    "hooks": "Let git refresh the index: install, uninstall, status.",
 }
+# Called by scripts; not shown to people.
+HIDDEN = frozenset({"hook"})
+
+# click would derive it from "git itza", with the space in it.
+COMPLETE_VARIABLE = "_GIT_ITZA_COMPLETE"
 
 FAILED, FAULT, INTERRUPTED = 2, 3, 130
 
@@ -34,7 +41,7 @@ class _Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and cmd_name not in HIDDEN:
             return None
         found = getattr(importlib.import_module(f"itza_git.commands.{cmd_name}"), cmd_name)
         assert isinstance(found, click.Command)
@@ -43,6 +50,12 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands, from the table above: click would import them all to ask each for its help."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [CompletionItem(name, help=told) for name, told in COMMANDS.items() if name.startswith(incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -76,7 +89,7 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        result = cli.main(prog_name="git itza", standalone_mode=False)
+        result = cli.main(prog_name="git itza", standalone_mode=False, complete_var=COMPLETE_VARIABLE)
         sys.stdout.flush()
     except click.exceptions.Exit as e:
         return e.exit_code
