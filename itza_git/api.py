@@ -373,7 +373,7 @@ def _shown(citation: Citation, data: bytes, commit: str, place: str) -> Shown:
 def _language(name: str) -> str:
     found = canonical(name)
     if found is None:
-        raise UsageError(f"no language is named {name}", "git itza status lists the languages of this repository")
+        raise UsageError(f"no language is named {name}", "write a name or an extension: --lang python, --lang py")
     return found
 
 

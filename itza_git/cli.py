@@ -6,6 +6,7 @@ five times as long to import as `git itza -h` may take.
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -69,11 +70,15 @@ class _Commands(click.Group):
     cls=_Commands,
     name="git itza",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
     epilog='Try: git itza ask "how does X work?"   To find where a name is defined, git grep is better.',
 )
 @click.version_option(__version__, "--version", message="git-itza %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Ask a git repository how it works, on this machine, with citations pinned to a commit."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main() -> None:
@@ -88,6 +93,7 @@ def main() -> None:
 
 
 def _run() -> int:
+    output = sys.stdout
     try:
         result = cli.main(prog_name="git itza", standalone_mode=False, complete_var=COMPLETE_VARIABLE)
         sys.stdout.flush()
@@ -95,17 +101,28 @@ def _run() -> int:
         return e.exit_code
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
-    except click.ClickException as e:
-        return _say(e.format_message(), _usage_hint(e))
-    except ItzaError as e:
-        return _say(str(e), e.hint)
-    except BrokenPipeError:
-        # Whoever read has seen enough. Python would flush again on its way out, and complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except Exception:  # noqa: BLE001 - the top handler: a fault of ours becomes a report, never a traceback
-        return _report()
+    except SystemExit:
+        if sys.stdout is output:
+            raise
+        return _failed(BrokenPipeError(errno.EPIPE, "closed"))  # click has wrapped it because it is closed
+    except Exception as e:  # noqa: BLE001 - the top handler: a fault of ours becomes a report, never a traceback
+        return _failed(e)
     return result if isinstance(result, int) else 0
+
+
+def _failed(error: Exception) -> int:
+    """Tell an error; its exit code."""
+    if isinstance(error, click.ClickException):
+        return _say(error.format_message(), _usage_hint(error))
+    if isinstance(error, ItzaError):
+        return _say(str(error), error.hint)
+    if isinstance(error, OSError) and error.filename is None and error.errno in (errno.EPIPE, errno.ENOSPC):
+        # Python would flush standard output again on its way out, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if error.errno == errno.EPIPE:  # whoever read has seen enough
+            return 0
+        return _say(f"cannot write the output: {error.strerror}", "")
+    return _report(error)
 
 
 def _usage_hint(error: click.ClickException) -> str:
@@ -123,14 +140,20 @@ def _say(message: str, hint: str) -> int:
     return FAILED
 
 
-def _report() -> int:
+def _report(error: Exception) -> int:
     import tempfile
     import traceback
 
-    with tempfile.NamedTemporaryFile("w", prefix="git-itza-fault-", suffix=".txt", delete=False) as file:
-        file.write(f"git-itza {__version__}, Python {sys.version}\n{' '.join(sys.argv)}\n\n{traceback.format_exc()}")
-    click.echo(f"error: git-itza has a fault: {sys.exc_info()[1]!r}", err=True)
-    click.echo(f"hint: please report it with the file {file.name}", err=True)
+    click.echo(f"error: git-itza has a fault: {error!r}", err=True)
+    told = "".join(traceback.format_exception(error))
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", errors="backslashreplace", prefix="git-itza-fault-", suffix=".txt", delete=False
+        ) as file:
+            file.write(f"git-itza {__version__}, Python {sys.version}\n{' '.join(sys.argv)}\n\n{told}")
+        click.echo(f"hint: please report it with the file {file.name}", err=True)
+    except OSError:  # no room for the report: then it is told here
+        click.echo(f"hint: please report it with this:\n{told}", err=True)
     return FAULT
 
 

@@ -23,7 +23,8 @@ SNIPPET_LINES = 6
 _TAB = 4
 # Characters that move the cursor, reorder the line or hide: shown as what they are.
 _UNSAFE = re.compile(
-    r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
+    r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e007f]"
 )
 
 
@@ -186,7 +187,7 @@ def shown(lines: Shown, style: Style) -> str:
     """The cited lines with their numbers."""
     width = len(str(lines.citation.last))
     return "\n".join(
-        f"{style.paint(f'{lines.citation.first + at:>{width}}', DIM)}  {clean(line)}".rstrip()
+        f"{style.paint(f'{lines.citation.first + at:>{width}}', DIM)}  {clean(line.removesuffix('\r'))}".rstrip()
         for at, line in enumerate(lines.lines)
     )
 

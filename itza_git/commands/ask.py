@@ -67,6 +67,7 @@ def ask(
             statement=stream.say,
         )
         cited = itza.citations(asked)
+        common.tell_damage(itza)
         dirty = as_json and itza.is_dirty(rev, branch)
     if as_json:
         common.print_json(render.ask_json(asked, cited, dirty))

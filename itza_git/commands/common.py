@@ -15,10 +15,14 @@ import click
 
 from itza_git.api import Itza
 from itza_git.indexing import Watch
+from itza_git.paths import quote
+from itza_git.records import Coverage
 from itza_git.render import Style, clean
 from itza_git.results import SearchResult
 
 NOTHING_FOUND = 1
+# Of files that have the same trouble so many are named.
+MOST_NAMED = 10
 # A server embeds some ten chunks a second. A question waits so long for it, and is then answered from what is there.
 SLOW_EMBEDDER_SECONDS = 20.0
 
@@ -83,6 +87,9 @@ def note(text: str) -> None:
 def tell(result: SearchResult) -> None:
     """What the user should know beside the hits: what is not covered, what a literal search does better."""
     coverage = result.coverage
+    tell_unreadable(coverage)
+    if not coverage.total:
+        note(f"note: {result.rev} holds no file that can be searched; what was skipped, and why: git itza index -v")
     if coverage.indexed < coverage.total:
         note(f"note: {coverage.indexed} of {coverage.total} files indexed; the rest: git itza index")
     if result.literal:
@@ -91,6 +98,21 @@ def tell(result: SearchResult) -> None:
         note(f"nothing found for: {result.query}")
     elif result.found.unknown:
         note(f"note: nowhere in this tree: {', '.join(result.found.unknown)}")
+
+
+def tell_unreadable(coverage: Coverage) -> None:
+    """Name the files that git's object database does not give."""
+    lost = [quote(one.path) for one in coverage.skipped if one.reason == "unreadable"]
+    for path in lost[:MOST_NAMED]:
+        note(f"note: {path} is not searched, because its object cannot be read: git fsck")
+    if len(lost) > MOST_NAMED:
+        note(f"note: neither are {len(lost) - MOST_NAMED} more files")
+
+
+def tell_damage(itza: Itza) -> None:
+    """Name the files of the index that were found damaged and replaced."""
+    for error in itza.space.set_aside:
+        note(f"note: {error}; it is set aside, and what it held is indexed again where it is asked for")
 
 
 def _waiting() -> None:

@@ -9,8 +9,6 @@ from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.paths import quote
 
-MOST_NAMED = 10
-
 
 @click.command()
 @click.argument("rev", default="HEAD")
@@ -23,6 +21,7 @@ def index(rev: str, as_json: bool, verbose: bool) -> int:
     """
     with Itza.open() as itza, common.watch() as watch:
         done = itza.refresh(rev, watch=watch)
+        common.tell_damage(itza)
     if as_json:
         common.print_json(render.report_json(done))
         return 0
@@ -30,8 +29,9 @@ def index(rev: str, as_json: bool, verbose: bool) -> int:
     if verbose:
         for one in done.coverage.skipped:
             click.echo(f"  {one.reason:12} {quote(one.path)}")
-    for path in done.lossy[:MOST_NAMED]:
+    common.tell_unreadable(done.coverage)
+    for path in done.lossy[: common.MOST_NAMED]:
         common.note(f"note: {quote(path)} is not UTF-8 throughout; other bytes are shown as \ufffd")
-    if len(done.lossy) > MOST_NAMED:
-        common.note(f"note: so are {len(done.lossy) - MOST_NAMED} more files")
+    if len(done.lossy) > common.MOST_NAMED:
+        common.note(f"note: so are {len(done.lossy) - common.MOST_NAMED} more files")
     return 0

@@ -43,6 +43,7 @@ def search(
             languages=languages,
             watch=watch,
         )
+        common.tell_damage(itza)
         dirty = as_json and itza.is_dirty(rev, branch)
     if as_json:
         common.print_json(render.search_json(result, dirty))
