@@ -187,7 +187,7 @@ def shown(lines: Shown, style: Style) -> str:
     """The cited lines with their numbers."""
     width = len(str(lines.citation.last))
     return "\n".join(
-        f"{style.paint(f'{lines.citation.first + at:>{width}}', DIM)}  {clean(line.removesuffix('\r'))}".rstrip()
+        f"{style.paint(f'{lines.citation.first + at:>{width}}', DIM)}  {clean(line.rstrip())}".rstrip()
         for at, line in enumerate(lines.lines)
     )
 
