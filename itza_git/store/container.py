@@ -66,7 +66,10 @@ def cannot_write(path: Path, error: OSError) -> StoreError:
 
 def cannot_read(path: Path, error: OSError) -> StoreError:
     """The error for a failed read of path."""
-    return StoreError(f"cannot read the index: {path}: {error.strerror}", f"make {path.parent} readable for you")
+    hint = f"make {path.parent} readable for you"
+    if not isinstance(error, PermissionError):
+        hint = f"delete {path.parent}: the index is built anew from git"
+    return StoreError(f"cannot read the index: {path}: {error.strerror}", hint)
 
 
 def _layout(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:

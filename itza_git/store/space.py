@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, TypeVar
 
 import numpy as np
@@ -174,11 +175,14 @@ class Space:
 
     def heads(self) -> dict[str, RecordedHead]:
         """The refs that were indexed, with what they were."""
+        path = self.folder / "heads.json"
         try:
-            raw = json.loads((self.folder / "heads.json").read_text("utf-8"))
+            raw = json.loads(path.read_text("utf-8"))
             return {ref: RecordedHead(**head) for ref, head in raw.items()}
         except (FileNotFoundError, ValueError, TypeError, AttributeError):
             return {}  # a record for people: a lost one is written anew by the next index run
+        except OSError as e:
+            raise cannot_read(path, e) from e
 
     def record_head(self, ref: str, commit: bytes, tree: bytes) -> None:
         """Remember that a ref was indexed at a commit. Left to the next run when another process writes just now."""
@@ -248,7 +252,7 @@ class Space:
 
     def size(self) -> int:
         """Bytes that the whole index takes, all spaces counted."""
-        return sum(path.stat().st_size for path in self.root.rglob("*") if path.is_file())
+        return sum(map(_file_size, self.root.rglob("*")))
 
 
 def _smallest(packs: list[Pack]) -> list[Pack]:
@@ -258,6 +262,14 @@ def _smallest(packs: list[Pack]) -> list[Pack]:
     while sum(rows[:end]) > MOST_ROWS:
         end -= 1
     return packs[:end]
+
+
+def _file_size(path: Path) -> int:
+    try:
+        found = path.lstat()
+    except OSError:  # merged away since the folder was listed
+        return 0
+    return found.st_size if S_ISREG(found.st_mode) else 0
 
 
 def _mtime(path: Path) -> float:
