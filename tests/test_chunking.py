@@ -158,3 +158,10 @@ def test_chunks_do_not_depend_on_what_was_chunked_before() -> None:
 
 def test_the_version_is_a_positive_number() -> None:
     assert VERSION >= 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("data", [b"x = 1\n\n\0\n\n\0\0\n", b"\0\n\n\f\n\nx = 1\n", b"\xef\xbb\xbf\n\n\0\nx = 1\n\n\f"])
+def test_characters_that_nobody_sees_are_no_chunk(language: str, data: bytes) -> None:
+    check_tiling(data, chunk(data, language))
+    assert len(chunk(data, language)) == 1

@@ -39,8 +39,11 @@ WIDEST_LINE = 20_000
 WIDEST_AVERAGE = 5_000
 # `a<a<a<...` makes some grammars quadratic in time and memory without ever asking whether to go on.
 MOST_UNCLOSED = 5_000
-# A megabyte takes 0.1 to 0.2 s; what takes ten times as long is hostile, or broken beyond use.
-PARSE_SECONDS = 2.0
+MOST_LINES = 60_000
+# Processor time for a small file, and once more for each quarter of a megabyte. Real code takes a twentieth of it.
+# What takes longer is hostile or broken beyond use, and eats up to 0.5 GB a second.
+PARSE_SECONDS = 0.5
+PARSE_BYTES = 250_000
 
 
 @cache
@@ -63,13 +66,13 @@ def parse(data: bytes, language: str) -> Tree | None:
     found = parser(language)
     if found is None or _too_costly(data):
         return None
-    deadline = time.monotonic() + PARSE_SECONDS
+    deadline = time.thread_time() + PARSE_SECONDS * (1 + len(data) / PARSE_BYTES)
 
     def read(offset: int, _point: object) -> bytes:
         return data[offset:] if offset else data
 
     def late(_offset: int, _error: bool) -> bool:
-        return time.monotonic() > deadline
+        return time.thread_time() > deadline
 
     try:
         # Only this form of parse asks whether to go on; the speed is the same.
@@ -80,9 +83,8 @@ def parse(data: bytes, language: str) -> Tree | None:
 
 
 def _too_costly(data: bytes) -> bool:
-    if len(data) > LARGEST_FILE:
-        return True
-    if len(data) > WIDEST_AVERAGE and len(data) > WIDEST_AVERAGE * (data.count(b"\n") + 1):
+    lines = data.count(b"\n") + 1
+    if len(data) > LARGEST_FILE or lines > MOST_LINES or len(data) > WIDEST_AVERAGE * lines:
         return True
     if len(data) > WIDEST_LINE and max(map(len, data.split(b"\n"))) > WIDEST_LINE:
         return True

@@ -48,7 +48,7 @@ def chunk(data: bytes, language: str) -> list[Chunk]:
     if not units or (tree and tree.root_node.type == "ERROR" and not any(unit.names for unit in units)):
         return plain.chunk(data)
     _tile(units, lines)
-    parts = [part for unit in units for part in _split(unit, lines)]
+    parts = [part for unit in _solid(units, lines) for part in _split(unit, lines)]
     return [_as_chunk(group) for group in _merge_tiny(_merge(parts))]
 
 
@@ -73,6 +73,22 @@ def _tile(units: list[Unit], lines: list[bytes]) -> None:
             border += 1
         previous.last, unit.first = border - 1, border
     units[-1].last = len(lines)
+
+
+def _solid(units: list[Unit], lines: list[bytes]) -> list[Unit]:
+    """The units without those that hold only blank lines (a NUL or a form feed, to the grammar an error)."""
+    solid: list[Unit] = []
+    first = 1
+    for unit in units:
+        if not all(map(is_blank, lines[unit.first - 1 : unit.last])):
+            unit.first = first
+            solid.append(unit)
+        elif solid:
+            solid[-1].last = unit.last
+        else:
+            continue
+        first = unit.last + 1
+    return solid
 
 
 def _closes(line: bytes) -> bool:
