@@ -40,7 +40,7 @@ def chunk(data: bytes, language: str) -> list[Chunk]:
     lines = split_lines(data)
     if all(map(is_blank, lines)):
         return []
-    if language == "c" and _CPP.search(data):
+    if language == "c" and any(word in data for word in _CPP_WORDS) and _CPP.search(data):
         language = "cpp"
     tree = parse(_as_functions(data) if language == "bash" else data, language)
     units = outline(tree.root_node, TABLES[language], data) if tree else []
@@ -56,6 +56,7 @@ def chunk(data: bytes, language: str) -> list[Chunk]:
 _CPP = re.compile(
     rb"^[ \t]*(?:namespace\b|template[ \t]*<|class [A-Za-z_]|(?:public|private|protected):)", re.MULTILINE
 )
+_CPP_WORDS = (b"namespace", b"template", b"class ", b"public:", b"private:", b"protected:")
 _BATS_TEST = re.compile(rb"^@test[ \t][^\n]*\{[ \t]*$", re.MULTILINE)
 
 
