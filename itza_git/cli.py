@@ -32,6 +32,9 @@ HIDDEN = frozenset({"hook"})
 # click would derive it from "git itza", with the space in it.
 COMPLETE_VARIABLE = "_GIT_ITZA_COMPLETE"
 
+# What click raises for a group without a command; before 8.2 it shows the help itself.
+HELP_WANTED: type[Exception] | tuple[()] = getattr(click.exceptions, "NoArgsIsHelpError", ())
+
 FAILED, FAULT, INTERRUPTED = 2, 3, 130
 
 
@@ -70,15 +73,11 @@ class _Commands(click.Group):
     cls=_Commands,
     name="git itza",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    invoke_without_command=True,
     epilog='Try: git itza ask "how does X work?"   To find where a name is defined, git grep is better.',
 )
 @click.version_option(__version__, "--version", message="git-itza %(version)s")
-@click.pass_context
-def cli(ctx: click.Context) -> None:
+def cli() -> None:
     """Ask a git repository how it works, on this machine, with citations pinned to a commit."""
-    if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
 
 
 def main() -> None:
@@ -112,6 +111,9 @@ def _run() -> int:
 
 def _failed(error: Exception) -> int:
     """Tell an error; its exit code."""
+    if isinstance(error, HELP_WANTED):
+        click.echo(error)
+        return 0
     if isinstance(error, click.ClickException):
         return _say(error.format_message(), _usage_hint(error))
     if isinstance(error, ItzaError):

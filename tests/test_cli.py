@@ -1,0 +1,586 @@
+"""The command line as a contract: exit codes, JSON, one line for each error."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import click
+import pytest
+
+from itza_git import cli
+from itza_git.api import Itza
+from tests.command import Done, environment, itza
+from tests.repository import Repo
+
+HEAD_KEYS = ["schema", "query", "commit", "rev", "dirty", "recipe", "coverage"]
+HIT_KEYS = [
+    "path",
+    "start_line",
+    "end_line",
+    "commit",
+    "blob",
+    "citation",
+    "language",
+    "symbol",
+    "kind",
+    "score",
+    "text",
+]
+ANSWER_KEYS = [
+    "status", "confidence", "no_se_by", "answer", "missing", "model", "citations", "rejected", "passages",
+]  # fmt: skip
+
+
+@pytest.fixture
+def project(repo: Repo) -> Repo:
+    """A repository with a function, a document and a binary file."""
+    repo.write("src/retry.py", "def retry_limit(times):\n    return min(times, 5)\n")
+    repo.write("README.md", "# Retries\n\nEvery request is retried.\n")
+    repo.write("logo.bin", b"\0\1")
+    repo.commit()
+    return repo
+
+
+def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *args: str) -> Done:
+    """The command line run in this process, for what needs no process of its own."""
+    monkeypatch.chdir(repo.path)
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    monkeypatch.setattr(sys, "argv", ["git-itza", *args])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    out, err = capfd.readouterr()
+    assert isinstance(ended.value.code, int)
+    return Done(ended.value.code, out, err)
+
+
+# Help
+
+
+def all_commands() -> list[list[str]]:
+    context = click.Context(cli.cli)
+    found: list[list[str]] = [[]]
+    for name in cli.COMMANDS:
+        command = cli.cli.get_command(context, name)
+        found.append([name])
+        if isinstance(command, click.Group):
+            found += [[name, inner] for inner in command.commands]
+    return found
+
+
+@pytest.mark.parametrize("command", all_commands(), ids=" ".join)
+def test_every_command_explains_itself(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    done = inside(repo, monkeypatch, capfd, *command, "-h")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(" ".join(["Usage: git itza", *command]))
+    assert "-h, --help" in done.out
+
+
+def test_without_a_command_the_help_is_shown(repo: Repo) -> None:
+    done = itza(repo)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("Usage: git itza")
+
+
+def test_the_version_is_told(repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    from itza_git import __version__
+
+    assert inside(repo, monkeypatch, capfd, "--version").out == f"git-itza {__version__}\n"
+
+
+# Commands and their exit codes
+
+
+def test_search_shows_passages_and_ends_with_0(project: Repo) -> None:
+    done = itza(project, "search", "retry", "limit")
+    assert (done.code, done.error) == (0, [])
+    assert done.out.startswith(f"src/retry.py:1-2@{project.git('rev-parse', '--short', 'HEAD')}  retry_limit\n")
+    assert "  1  def retry_limit(times):\n" in done.out
+
+
+def test_ask_without_a_model_shows_the_passages_says_why_and_ends_with_0(project: Repo) -> None:
+    done = itza(project, "ask", "how many retries?")
+    assert done.code == 0
+    assert done.out.startswith(("src/retry.py:1-2@", "README.md:1-3@"))
+    assert done.error[0].startswith("note: Ollama is not reachable at http://127.0.0.1:1 ")
+    assert done.error[0].endswith("these are the passages that an answer would rest on")
+    assert itza(project, "ask", "retries?", "--no-model").error == []
+
+
+def test_index_says_what_was_new_reused_and_skipped(project: Repo) -> None:
+    commit = project.git("rev-parse", "HEAD")[:12]
+    first, second = itza(project, "index"), itza(project, "index", "-v")
+    assert (first.code, first.err, second.code, second.err) == (0, "", 0, "")
+    assert first.out.startswith(f"HEAD at {commit}: 2 of 2 files indexed, 3 blobs new, 0 reused, 1 file skipped\n")
+    assert "  skipped: 1 binary\n" in first.out
+    assert "0 blobs new, 3 reused" in second.out
+    assert second.out.endswith("  binary       logo.bin\n")
+
+
+def test_show_prints_the_cited_lines(project: Repo) -> None:
+    commit = project.git("rev-parse", "HEAD")
+    project.write("src/retry.py", "")
+    project.commit()
+    done = itza(project, "show", f"src/retry.py:2@{commit[:10]}")
+    assert (done.code, done.out, done.err) == (0, "2      return min(times, 5)\n", "")
+
+
+def test_status_tells_fresh_from_stale_and_indexing_clears_it(project: Repo) -> None:
+    def head() -> str:
+        done = itza(project, "status")
+        assert (done.code, done.err) == (0, "")
+        return next(line for line in done.out.splitlines() if line.startswith("HEAD "))
+
+    assert head().endswith("0/3 files  stale: git itza index")
+    itza(project, "index")
+    assert head().endswith("2/2 files  fresh")
+    project.write("new.py", "x = 1\n")
+    project.commit()
+    assert head().endswith("2/3 files  stale: git itza index")
+    itza(project, "search", "x")
+    assert head().endswith("3/3 files  fresh")
+
+
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (["search", "retry"], 0),
+        (["search", "qqqqzzzz"], 1),
+        (["search", "???"], 1),
+        (["ask", "--no-model", "qqqqzzzz"], 1),
+        (["ask", "--no-model", "retry"], 0),
+        (["ask", "--no-model", "--strict", "retry"], 4),
+        (["search"], 2),
+        (["search", "retry", "-k", "0"], 2),
+        (["search", "retry", "--nonsense"], 2),
+        (["nonsense"], 2),
+    ],
+)
+def test_exit_codes(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], args: list[str], code: int
+) -> None:
+    done = inside(project, monkeypatch, capfd, *args)
+    assert done.code == code
+    assert (done.err.startswith("error: ") and "\nhint: git itza" in done.err) is (code == 2)
+
+
+@pytest.fixture
+def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_args: object, **_options: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(Itza, "search", broken)
+
+
+@pytest.mark.usefixtures("faulty")
+def test_a_fault_of_ours_ends_with_3_and_a_report(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = inside(project, monkeypatch, capfd, "search", "retry")
+    assert done.code == 3
+    assert done.error[0] == "error: git-itza has a fault: RuntimeError('a fault')"
+    report = Path(done.error[1].removeprefix("hint: please report it with the file "))
+    assert "RuntimeError: a fault" in report.read_text()
+    report.unlink()
+
+
+@pytest.mark.usefixtures("faulty")
+def test_a_fault_without_room_for_a_report_tells_it_itself(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def full(*_args: object, **_options: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", full)
+    done = inside(project, monkeypatch, capfd, "search", "retry")
+    assert done.code == 3
+    assert done.err.startswith("error: git-itza has a fault: RuntimeError('a fault')\nhint: ")
+    assert done.err.rstrip().endswith("RuntimeError: a fault")
+
+
+@pytest.mark.parametrize("args", [["search", "retry"], ["search", "retry", "--json"], ["-h"], ["status"]])
+def test_a_closed_pipe_is_no_error(project: Repo, args: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = ["git", "itza", *args]
+    done = subprocess.run(
+        command, cwd=project.path, env=environment(), stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_first_line_of_many_is_enough(project: Repo) -> None:
+    for number in range(300):
+        project.write(f"many/{number}.py", f"retry_{number} = '{'x' * 900}'\n")
+    project.commit()
+    itza(project, "index")
+    line = 'git itza search retry -k 1000 --json | head -c 10; echo "${PIPESTATUS[0]}"'
+    done = subprocess.run(["bash", "-c", line], cwd=project.path, env=environment(), capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b'{"schema":0\n', b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no device that is always full")
+def test_output_that_cannot_be_written_is_one_line(project: Repo) -> None:
+    itza(project, "index")
+    with open("/dev/full", "wb") as full:
+        command = ["git", "itza", "search", "retry"]
+        done = subprocess.run(
+            command, cwd=project.path, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert (done.returncode, done.stderr) == (2, b"error: cannot write the output: No space left on device\n")
+
+
+def test_an_interrupt_ends_with_130_and_leaves_no_lock(project: Repo) -> None:
+    with Itza.open(project.path) as opened:
+        with opened.space.writer():
+            waiting = subprocess.Popen(
+                ["git-itza", "index"], cwd=project.path, env=environment(), stderr=subprocess.PIPE, text=True
+            )
+            assert waiting.stderr is not None
+            assert waiting.stderr.readline() == "another process is indexing this repository; waiting for it\n"
+            waiting.send_signal(signal.SIGINT)
+            assert waiting.communicate()[1].strip() == ""
+            assert waiting.returncode == 130
+        with opened.space.writer(0):
+            pass
+    assert itza(project, "index").code == 0
+
+
+# JSON
+
+
+def test_the_json_of_search(project: Repo) -> None:
+    commit = project.git("rev-parse", "HEAD")
+    done = itza(project, "search", "retry", "limit", "--json", "-k", "1")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.count("\n") == 1
+    found = done.json
+    assert list(found) == [*HEAD_KEYS, "hits"]
+    (hit,) = found["hits"]
+    assert list(hit) == HIT_KEYS
+    assert (found["schema"], found["query"], found["rev"], found["commit"]) == (1, "retry limit", "HEAD", commit)
+    assert found["dirty"] is False
+    assert found["coverage"] == {
+        "indexed": 2, "total": 2, "skipped": [{"path": "logo.bin", "reason": "binary"}],
+    }  # fmt: skip
+    assert hit | {"score": 1} == {
+        "path": "src/retry.py",
+        "start_line": 1,
+        "end_line": 2,
+        "commit": commit,
+        "blob": project.git("rev-parse", "HEAD:src/retry.py"),
+        "citation": f"src/retry.py:1-2@{project.git('rev-parse', '--short', 'HEAD')}",
+        "language": "python",
+        "symbol": "retry_limit",
+        "kind": "function",
+        "score": 1,
+        "text": "def retry_limit(times):\n    return min(times, 5)",
+    }
+    assert 0 < hit["score"] <= 1
+
+
+def test_the_json_of_ask(project: Repo) -> None:
+    done = itza(project, "ask", "how many retries?", "--json")
+    assert done.code == 0
+    found = done.json
+    assert list(found)[: len(HEAD_KEYS + ANSWER_KEYS)] == HEAD_KEYS + ANSWER_KEYS
+    assert (found["status"], found["answer"], found["model"], found["citations"]) == ("passages", None, None, [])
+    assert (found["confidence"], found["no_se_by"], found["missing"], found["rejected"]) == (None, None, None, [])
+    assert list(found["passages"][0]) == HIT_KEYS
+
+
+def test_a_changed_working_tree_is_told_where_head_is_asked(project: Repo) -> None:
+    project.write("README.md", "changed\n")
+    assert itza(project, "search", "retry", "--json").json["dirty"] is True
+    assert itza(project, "search", "retry", "--json", "--branch", "main").json["dirty"] is False
+
+
+def test_the_json_of_the_other_commands(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    commit = project.git("rev-parse", "HEAD")
+    report = inside(project, monkeypatch, capfd, "index", "--json").json
+    assert {"schema", "rev", "commit", "coverage", "new", "reused", "chunks", "not_embedded", "lossy"} == set(report)
+    assert (report["schema"], report["new"], report["reused"]) == (1, 3, 0)
+    shown = inside(project, monkeypatch, capfd, "show", f"README.md:1@{commit}", "--json").json
+    assert shown == {
+        "schema": 1, "path": "README.md", "start_line": 1, "end_line": 1, "commit": commit, "lines": ["# Retries"],
+    }  # fmt: skip
+    state = inside(project, monkeypatch, capfd, "status", "--json").json
+    assert {"schema", "head", "fresh", "branches", "embedder", "recipe", "model", "store", "damaged"} <= set(state)
+    assert (state["schema"], state["fresh"], state["head"]["name"], state["head"]["commit"]) == (
+        1,
+        True,
+        "main",
+        commit,
+    )
+    assert inside(project, monkeypatch, capfd, "gc", "--json").json["schema"] == 1
+
+
+def test_a_path_that_is_no_text_is_quoted_and_its_bytes_stand_beside_it(repo: Repo) -> None:
+    repo.write(b"caf\xe9.py", "def drink():\n    pass\n")
+    repo.commit()
+    done = itza(repo, "search", "drink", "--json")
+    (hit,) = done.json["hits"]
+    assert hit["path"] == '"caf\\351.py"'
+    assert hit["path_bytes"] == "Y2Fm6S5weQ=="
+    assert hit["citation"].startswith('"caf\\351.py":1-2@')
+    shown = itza(repo, "show", hit["citation"])
+    assert shown.out == "1  def drink():\n2      pass\n"
+
+
+# Terminals
+
+
+def on_terminal(repo: Repo, *args: str, **variables: str) -> bytes:
+    """What `git itza ARGS` writes when both of its outputs are a terminal."""
+    master, slave = pty.openpty()
+    done = subprocess.Popen(
+        ["git-itza", *args],
+        cwd=repo.path,
+        env=environment(TERM="xterm", COLUMNS="80", **variables),
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+    )
+    os.close(slave)
+    written = b"".join(iter(lambda: read_terminal(master), b""))
+    os.close(master)
+    assert done.wait() == 0
+    return written
+
+
+def read_terminal(handle: int) -> bytes:
+    try:
+        return os.read(handle, 65536)
+    except OSError:  # how Linux says that the other side is closed
+        return b""
+
+
+def test_a_terminal_gets_progress_and_colour(project: Repo) -> None:
+    written = on_terminal(project, "search", "retry")
+    assert b"indexing " in written
+    assert b"3/3 files" in written
+    assert b"\x1b[32msrc/retry.py:1-2@" in written
+    assert b"\x1b[33mretry_limit\x1b[0m" in written
+
+
+def test_no_color_is_honoured(project: Repo) -> None:
+    itza(project, "index")
+    assert b"\x1b" not in on_terminal(project, "search", "retry", NO_COLOR="1")
+    assert b"\x1b" not in on_terminal(project, "status", NO_COLOR="1")
+
+
+# Bad input
+
+
+def failed(done: Done, *named: str) -> None:
+    """One line that names the input, one with a hint, and the exit code of an error."""
+    assert done.code == 2
+    assert done.out == ""
+    assert len(done.error) == 2, done.err
+    assert done.error[0].startswith("error: ")
+    assert done.error[1].startswith("hint: ")
+    for name in named:
+        assert name in done.error[0]
+
+
+@pytest.mark.parametrize("args", [["search", "x"], ["index"], ["status"], ["show", "a:1@abcd"], ["ask", "x"]])
+def test_outside_a_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], args: list[str]
+) -> None:
+    nowhere = Repo.__new__(Repo)
+    nowhere.path = tmp_path
+    failed(inside(nowhere, monkeypatch, capfd, *args), f"not a git repository: {tmp_path}")
+
+
+@pytest.mark.parametrize("args", [["search", "x"], ["index"], ["ask", "x"]])
+def test_before_the_first_commit(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], args: list[str]
+) -> None:
+    failed(inside(repo, monkeypatch, capfd, *args), "has no commit yet")
+    assert "no commit yet" in inside(repo, monkeypatch, capfd, "status").out
+    assert not (repo.path / ".git" / "itza").exists()
+
+
+def test_an_empty_tree(repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    repo.commit()
+    searched = inside(repo, monkeypatch, capfd, "search", "x")
+    assert (searched.code, searched.out) == (1, "")
+    assert searched.error == [
+        "note: HEAD holds no file that can be searched; what was skipped, and why: git itza index -v",
+        "nothing found for: x",
+    ]
+    assert "0 of 0 files" in inside(repo, monkeypatch, capfd, "index").out
+    assert inside(repo, monkeypatch, capfd, "status").code == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["search", "x", "--rev", "nope"], "'nope'"),
+        (["search", "x", "--rev", "HEAD:README.md"], "is a blob, not a commit"),
+        (["search", "x", "--rev", "--output=evil"], "'--output=evil'"),
+        (["search", "x", "--branch", "nope"], "no local branch is named nope"),
+        (["search", "x", "--branch", "main", "--rev", "HEAD~0"], "--rev and --branch"),
+        (["search", "x", "--path", "nothing/*.here"], "--path nothing/*.here"),
+        (["search", "x", "--path", ":!README.md"], ":!README.md"),
+        (["search", "x", "--lang", "klingon"], "klingon"),
+        (["search", "x", "--lang", "rust"], "--lang rust"),
+        (["search", " "], "the question is empty"),
+        (["ask", ""], "the question is empty"),
+        (["index", "nope"], "'nope'"),
+        (["show", "README.md"], "not a citation: 'README.md'"),
+        (["show", "README.md:9@HEAD"], "not a citation"),
+        (["show", "nowhere.md:9@{commit}"], "nowhere.md is not in"),
+        (["show", "README.md:2-9@{commit}"], "README.md has 3 lines"),
+        (["how do retries work"], 'git itza ask "how do retries work"'),
+    ],
+)
+def test_wrong_arguments_are_named(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], args: list[str], named: str
+) -> None:
+    commit = project.git("rev-parse", "HEAD")
+    failed(inside(project, monkeypatch, capfd, *(arg.replace("{commit}", commit) for arg in args)), named)
+
+
+def test_an_ambiguous_short_id_names_its_candidates(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    stream = b"".join(
+        b"commit refs/heads/b%d\ncommitter A <a@b.c> %d +0000\ndata 0\n\n" % (n, 1_700_000_000 + n) for n in range(400)
+    )
+    repo.git("fast-import", "--quiet", stdin=stream)
+    ids = sorted(repo.git("for-each-ref", "--format=%(objectname)").split())
+    short = next(a[:4] for a, b in pairwise(ids) if a[:4] == b[:4])
+    failed(inside(repo, monkeypatch, capfd, "search", "x", "--rev", short), f"revision '{short}' is ambiguous")
+
+
+def test_a_wrong_setting_is_named(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    project.git("config", "itza.maxFileSize", "huge")
+    failed(inside(project, monkeypatch, capfd, "search", "x"), "itza.maxFileSize: 'huge'")
+
+
+def test_an_object_that_cannot_be_read_is_named_and_the_rest_answers(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name = project.git("rev-parse", "HEAD:README.md")
+    (project.path / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    done = inside(project, monkeypatch, capfd, "search", "retry")
+    assert done.code == 0
+    assert done.out.startswith("src/retry.py:1-2@")
+    assert done.error == ["note: README.md is not searched, because its object cannot be read: git fsck"]
+
+
+def test_a_commit_whose_tree_is_lost_is_one_line(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name = project.git("rev-parse", "HEAD:src")
+    (project.path / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    failed(inside(project, monkeypatch, capfd, "search", "retry"), name)
+
+
+def test_a_damaged_pack_is_named_and_replaced(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    inside(project, monkeypatch, capfd, "index")
+    (pack,) = (project.path / ".git" / "itza").glob("spaces/*/packs/*")
+    pack.write_bytes(pack.read_bytes()[:100])
+    assert f"\ndamaged   {pack}" in inside(project, monkeypatch, capfd, "status").out
+    done = inside(project, monkeypatch, capfd, "search", "retry")
+    assert done.code == 0
+    assert done.error[0].startswith(f"note: {pack} is damaged: ")
+    assert inside(project, monkeypatch, capfd, "search", "retry").err == ""
+    assert "\ndamaged" not in inside(project, monkeypatch, capfd, "status").out
+
+
+# Folders that cannot be written
+
+
+@pytest.fixture
+def powerless() -> tuple[str, ...]:
+    """What runs a command that permissions bind, also as root."""
+    if os.geteuid():
+        return ()
+    command = ("setpriv", "--inh-caps=-all", "--bounding-set=-dac_override,-dac_read_search")
+    if not shutil.which("setpriv") or subprocess.run([*command, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("root cannot be bound by permissions here: setpriv does not work")
+    return command
+
+
+@pytest.fixture
+def locked(project: Repo) -> Iterator[Path]:
+    """The project's .git, which the test may make unwritable."""
+    folder = project.path / ".git"
+    yield folder
+    folder.chmod(0o755)
+    if (folder / "itza").exists():
+        (folder / "itza").chmod(0o755)
+
+
+def test_without_the_right_to_write_a_first_search_says_so(
+    project: Repo, locked: Path, powerless: tuple[str, ...]
+) -> None:
+    locked.chmod(0o555)
+    done = itza(project, "search", "retry", prefix=powerless)
+    failed(done, f"cannot write the index: {locked / 'itza'}: Permission denied")
+    assert done.error[1] == f"hint: the index lives in the git directory: make {locked} writable for you"
+
+
+def test_without_the_right_to_write_what_is_indexed_still_answers(
+    project: Repo, locked: Path, powerless: tuple[str, ...]
+) -> None:
+    itza(project, "index")
+    project.git("checkout", "--quiet", "-b", "new-branch")
+    for folder in locked.rglob("itza/**/"):
+        folder.chmod(0o555)
+    done = itza(project, "search", "retry", prefix=powerless)
+    for folder in locked.rglob("itza/**/"):
+        folder.chmod(0o755)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("src/retry.py:1-2@")
+
+
+@pytest.mark.parametrize("command", [["search", "retry"], ["status"], ["index"]])
+def test_an_index_that_may_not_be_read_is_one_line(
+    project: Repo, locked: Path, powerless: tuple[str, ...], command: list[str]
+) -> None:
+    itza(project, "index")
+    (locked / "itza").chmod(0o000)
+    failed(itza(project, *command, prefix=powerless), "index: ", "Permission denied")
+
+
+@pytest.fixture
+def tiny_disk(project: Repo) -> Iterator[Path]:
+    """A disk of a few pages where the index lives."""
+    folder = project.path / ".git" / "itza"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "none", str(folder)]
+    if os.geteuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small file system is not allowed here; test_space.py injects the same fault")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_is_one_line_and_loses_nothing(project: Repo, tiny_disk: Path) -> None:
+    project.write("many.md", "".join(f"# Heading {n}\n\nword{n} other{n}\n" * 9 for n in range(60)))
+    project.commit()
+    done = itza(project, "index")
+    failed(done, "cannot write the index: ", "No space left on device")
+    assert "free some space" in done.error[1]
+    assert [path for path in tiny_disk.rglob(".tmp-*") if path.is_file()] == []
+    subprocess.run(["mount", "-o", "remount,size=10m", str(tiny_disk)], check=True)
+    assert itza(project, "search", "word7").code == 0
