@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 from itza_git.answering.answer import Cited, Statement
 from itza_git.answering.citation import WORKTREE
@@ -70,7 +71,7 @@ def hits(result: SearchResult, style: Style, verbose: bool = False) -> str:
 def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool) -> str:
     head = style.paint(hit.citation, GREEN)
     if hit.passage.symbol:
-        head += "  " + style.paint(clean(_short(hit.passage.symbol, style.width - len(hit.citation) - 2)), BOLD)
+        head += "  " + style.paint(_short(hit.passage.symbol, style.width - _columns(hit.citation) - 2), BOLD)
     lines = hit.text.split("\n")
     shown = [head]
     if verbose:
@@ -84,12 +85,26 @@ def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool) -> str:
 
 
 def _short(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: max(room - 1, 8)] + "…"
+    """text without dangerous characters, cut to the columns there are (at least nine)."""
+    room = max(room, 9)
+    shown = clean(text[: 4 * room])
+    if len(text) <= 4 * room and _columns(shown) <= room:
+        return shown
+    while _columns(shown) >= room:
+        shown = shown[: -max((_columns(shown) - room) // 2, 1)]
+    return shown + "…"
+
+
+def _columns(text: str) -> int:
+    """The columns that text takes on a terminal: two for each wide character, none for a combining one."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(one) else 2 if east_asian_width(one) in "WF" else 1 for one in text)
 
 
 def _line(text: str, wanted: frozenset[str], style: Style, room: int) -> str:
     """A line cut to the room there is, with the question's words picked out."""
-    shown = clean(_short(text.rstrip().expandtabs(_TAB), room))
+    shown = _short(text.rstrip(), room)
     if not style.colour:
         return shown
     return re.sub(

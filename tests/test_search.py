@@ -1,0 +1,169 @@
+"""Search over a tree: its statistics are its own, filters hold, and no question is too odd."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from itza_git.records import Passage
+from itza_git.search import Corpus, Filter, Found, Question, search
+from itza_git.search.lexical import lexical
+from tests.counting import Counting, Index
+from tests.repository import Repo
+
+
+def find(index: Index, query: str, rev: str = "HEAD", limit: int = 10, wanted: Filter | None = None) -> Found:
+    corpus = Corpus(index.space, index.refresh(rev).view)
+    return search(corpus, Question(query), index.embedder, limit, wanted)
+
+
+def places(found: Sequence[Passage]) -> list[str]:
+    return [passage.path.decode() for passage in found]
+
+
+@pytest.fixture
+def project(repo: Repo) -> Repo:
+    repo.write("src/cache.py", "def evict_oldest(cache):\n    cache.pop(next(iter(cache)))\n")
+    repo.write("src/server.go", "package server\n\nfunc ListenAndServe(port int) error { return nil }\n")
+    repo.write("docs/guide.md", "# Guide\n\nHow the cache forgets its oldest entry.\n")
+    repo.write("src/datos.py", "def guardar_año(año):\n    # añade la configuración\n    return año\n")
+    repo.write("src/检索.py", "# 检索文档的函数\ndef retrieve_documents():\n    pass\n")
+    repo.commit()
+    return repo
+
+
+def test_what_is_asked_for_comes_first(project: Repo) -> None:
+    index = Index(project.path)
+    assert places(find(index, "evict oldest").passages)[0] == "src/cache.py"
+    assert places(find(index, "ListenAndServe").passages)[0] == "src/server.go"
+    assert places(find(index, "listen and serve").passages)[0] == "src/server.go"
+
+
+def test_statistics_are_those_of_the_asked_tree_alone(project: Repo) -> None:
+    """What other branches hold changes no rank and no score: an index that knows them equals one that does not."""
+    project.git("checkout", "--quiet", "-b", "noise")
+    for number in range(30):
+        project.write(f"noise/{number}.py", f"def evict_cache_{number}(oldest):\n    return 'cache {number}'\n")
+    project.commit()
+    project.git("checkout", "--quiet", "main")
+    knows_both = Index(project.path, embedder=Counting("both"))
+    knows_both.refresh("noise")
+    alone = Index(project.path, embedder=Counting("alone"))
+    for query in ("evict oldest cache", "how does the server listen?", "guide"):
+        both, one = find(knows_both, query), find(alone, query)
+        assert [(p.path, p.first) for p in both.passages] == [(p.path, p.first) for p in one.passages]
+        assert [p.score for p in both.passages] == pytest.approx([p.score for p in one.passages], abs=1e-3)
+        assert (both.coverage, both.unknown, both.lacking) == (one.coverage, one.unknown, one.lacking)
+    assert knows_both.embedder.texts != alone.embedder.texts
+
+
+def test_deleted_and_changed_files_are_not_found_any_more(project: Repo) -> None:
+    index = Index(project.path)
+    find(index, "evict oldest")
+    project.git("rm", "-q", "src/cache.py")
+    project.commit()
+    assert "src/cache.py" not in places(find(index, "evict oldest").passages)
+    assert "src/cache.py" in places(find(index, "evict oldest", "HEAD~1").passages)
+
+
+def test_the_same_blob_is_found_at_each_of_its_paths(project: Repo) -> None:
+    project.write("copy/of_cache.py", (project.path / "src/cache.py").read_bytes())
+    project.commit()
+    found = [p for p in find(Index(project.path), "evict oldest").passages if p.symbol == "evict_oldest"]
+    assert sorted(places(found)) == ["copy/of_cache.py", "src/cache.py"]
+    assert len({p.blob for p in found}) == 1
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (Filter(("src",)), {"src/cache.py", "src/server.go", "src/datos.py", "src/检索.py"}),
+        (Filter(("*.md",)), {"docs/guide.md"}),
+        (Filter(("*.md", "src/server.go")), {"docs/guide.md", "src/server.go"}),
+        (Filter((), ("go",)), {"src/server.go"}),
+        (Filter(("src",), ("markdown",)), set()),
+        (Filter(("docs",), ("markdown", "go")), {"docs/guide.md"}),
+    ],
+)
+def test_a_filter_holds_whatever_the_question(project: Repo, wanted: Filter, expected: set[str]) -> None:
+    found = find(Index(project.path), "cache server guide año 检索 oldest", wanted=wanted)
+    assert set(places(found.passages)) <= expected
+    assert bool(found.passages) is bool(expected)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_no_more_passages_than_asked_for(project: Repo, limit: int) -> None:
+    found = find(Index(project.path), "cache oldest server", limit=limit).passages
+    assert len(found) == limit
+    assert [p.score for p in found] == sorted((p.score for p in found), reverse=True)
+    assert found[0].score == 1
+
+
+def test_more_passages_than_there_are_is_all_of_them(project: Repo) -> None:
+    assert len(find(Index(project.path), "cache", limit=1000).passages) <= 5
+
+
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        ("¿dónde se guarda el año?", "src/datos.py"),
+        ("configuración", "src/datos.py"),
+        ("CONFIGURACIÓN", "src/datos.py"),
+        ("检索文档", "src/检索.py"),
+        ("`evict_oldest`", "src/cache.py"),
+        ("evictOldest()", "src/cache.py"),
+        ("EVICT_OLDEST", "src/cache.py"),
+        ("src/server.go", "src/server.go"),
+    ],
+)
+def test_questions_in_other_languages_and_spellings(project: Repo, query: str, first: str) -> None:
+    assert places(find(Index(project.path), query).passages)[0] == first
+
+
+@pytest.mark.parametrize("query", ["", "   ", "???", "12 34", "\n\t", "🙂", "x" * 5000, "\ud800", "a" * 81])
+def test_a_question_without_a_word_finds_nothing(project: Repo, query: str) -> None:
+    found = find(Index(project.path), query)
+    assert found.passages == []
+    assert (found.coverage, found.cosine) == (0.0, 0.0)
+
+
+def test_a_question_of_stop_words_alone_takes_them_at_their_word(project: Repo) -> None:
+    assert places(find(Index(project.path), "how its the").passages)[0] == "docs/guide.md"
+
+
+def test_words_that_stand_nowhere_are_named(project: Repo) -> None:
+    found = find(Index(project.path), "evict zebra oldest unicorn")
+    assert found.unknown == ["zebra", "unicorn"]
+    assert set(found.unknown) <= set(found.lacking)
+    assert 0 < found.coverage < 1
+    assert find(Index(project.path), "zebra unicorn").coverage == 0.0
+
+
+def test_an_empty_tree_finds_nothing(repo: Repo) -> None:
+    repo.commit()
+    assert find(Index(repo.path), "anything").passages == []
+
+
+def test_rarer_words_weigh_more(project: Repo) -> None:
+    index = Index(project.path)
+    corpus = Corpus(index.space, index.refresh().view)
+    idf = lexical(corpus, dict.fromkeys(["evict", "cache", "zebra"], 1.0)).idf
+    assert idf["cache"] < idf["evict"] < idf["zebra"]
+
+
+def test_one_long_file_does_not_fill_the_page(project: Repo) -> None:
+    body = "cache oldest entry text\n" * 30
+    project.write("long.md", "".join(f"# Cache {n}\n\n{body}\n" for n in range(20)))
+    project.commit()
+    assert len(set(places(find(Index(project.path), "cache oldest", limit=10).passages))) >= 3
+
+
+def test_passages_of_several_packs_are_found_together(project: Repo) -> None:
+    index = Index(project.path)
+    index.refresh()
+    project.write("src/second.py", "def evict_newest(cache):\n    cache.popitem()\n")
+    project.commit()
+    index.refresh()
+    assert len(index.space.packs()) == 2
+    assert set(places(find(index, "evict cache").passages)) >= {"src/cache.py", "src/second.py"}
