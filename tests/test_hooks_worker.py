@@ -217,12 +217,15 @@ def test_an_error_is_kept_until_the_next_success(repo: Repo) -> None:
     repository = open_repository(repo.path)
     journal, pending = journal_of(repository.common_dir)
     pending.mark(MAIN)
-    journal.failed(Failure(MAIN, "nobody listens\nat \udcff", "ollama serve", time.time()))
+    message = f"nobody listens\nat \udcff, says {repository.common_dir}/itza/lock"
+    journal.failed(Failure(MAIN, message, "ollama serve", time.time()))
     found = health(repository)
     assert found.waiting == (MAIN,)
     assert found.last_error is not None and found.last_error.hint == "ollama serve"
     assert "last refresh failed, 0 s ago: nobody listens" in "\n".join(summary(found))
     json.dumps(health_json(found))
+    for path in journal.root.glob("l*"):
+        assert str(repo.path) not in path.read_text()
     journal.passed(passed())
     found = health(repository)
     assert found.last_error is None

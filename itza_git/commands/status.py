@@ -7,17 +7,21 @@ import click
 from itza_git import render
 from itza_git.api import Itza
 from itza_git.commands import common
+from itza_git.hooks.health import health, health_json, summary
 
 
 @click.command()
 @common.json_option
 @common.verbose_option
 def status(as_json: bool, verbose: bool) -> int:
-    """Say what is indexed of HEAD and of each branch, with what, how large it is, and what was skipped."""
+    """Say what is indexed of HEAD and of each branch, what was skipped, and whether the hooks are live."""
     with Itza.open() as itza:
         state = itza.status()
+        refreshing = health(itza.repository)
     if as_json:
-        common.print_json(render.status_json(state))
+        common.print_json(render.status_json(state) | {"hooks": health_json(refreshing)})
     else:
         click.echo(render.status(state, common.style(), verbose))
+        for line in summary(refreshing):
+            click.echo(render.clean(line))
     return 0

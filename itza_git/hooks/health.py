@@ -51,7 +51,7 @@ def _state(hooks: HooksState) -> str:
 
 
 def _last(found: Health) -> str:
-    return f", last refresh {_ago(found.last_pass.time)}" if found.last_pass else ""
+    return f", last refresh {_ago(found.last_pass.time)}" if found.last_pass and found.hooks.installed else ""
 
 
 def _ago(moment: float) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from itza_git.hooks.pending import Pending
@@ -61,9 +61,10 @@ class Journal:
 
     def failed(self, failure: Failure) -> None:
         """Record why a pass failed."""
-        message = " ".join(failure.message.split())
+        # No absolute path is stored: the folder may be moved, and its name is nobody's business.
+        message = " ".join(failure.message.split()).replace(os.fspath(self.root.parent), ".git")
         self._log(f"{failure.worktree} failed: {message}")
-        self._replace(_ERROR, json.dumps(asdict(failure)) + "\n")
+        self._replace(_ERROR, json.dumps(asdict(replace(failure, message=message))) + "\n")
 
     def passes(self) -> dict[str, Pass]:
         """The last pass of each worktree."""

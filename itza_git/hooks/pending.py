@@ -9,7 +9,6 @@ more, after letting go.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,6 +65,8 @@ class Pending:
 
 
 def _try_lock(handle: int) -> bool:
+    import fcntl  # only who serves needs it; the marks can be read on a system without it
+
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
