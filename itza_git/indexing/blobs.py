@@ -92,23 +92,24 @@ class BlobIndexer:
 def examine(data: bytes, task: Task) -> Indexed:
     """The chunks of a blob, or the reason why it has none."""
     key = key_of(task.blob, task.language)
-    reason = _reason(data)
     language = task.language
     if language == "text":  # a script without an extension tells its language in its first line
         language = language_of(b"", data[:256])
+    reason = _reason(data, language)
     chunks = [] if reason else chunking.chunk(data.removeprefix(b"\xef\xbb\xbf"), language)
     if len(chunks) > MOST_ROWS:
         chunks, reason = [], "too large"
     return Indexed(key, language, chunks, reason or ("" if chunks else "empty"))
 
 
-def _reason(data: bytes) -> str:
+def _reason(data: bytes, language: str) -> str:
     if b"\0" in data[:_HEAD_BYTES]:
         return "binary"
     if data.startswith(_LFS) and len(data) < _LFS_MOST_BYTES:
         return "LFS pointer"
-    if len(data) > _MINIFIED_BYTES and len(data) > _MINIFIED_MEAN_LINE * (data.count(b"\n") + 1):
-        return "minified"
+    # A notebook's long lines are its pictures, which its chunker leaves out.
+    if len(data) > _MINIFIED_BYTES and language != "notebook":
+        return "minified" if len(data) > _MINIFIED_MEAN_LINE * (data.count(b"\n") + 1) else ""
     return ""
 
 
