@@ -14,9 +14,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from itza_git import config
 from itza_git.answering.answer import PASSAGES_ONLY, Answer, Cited, Statement
@@ -25,7 +26,7 @@ from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
 from itza_git.embedding.choice import embedder_for
-from itza_git.errors import ModelError, UnknownRevision, UnreadableObject, UsageError
+from itza_git.errors import Damaged, ModelError, UnknownRevision, UnreadableObject, UsageError
 from itza_git.git import Repository, open_repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
 from itza_git.indexing.garbage import Collected, collect
@@ -41,6 +42,28 @@ ANSWER_PASSAGES = 12
 MOST_OPEN = 4
 
 UNWATCHED = Watch()
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _heals(method: Callable[Concatenate[Itza, P], R]) -> Callable[Concatenate[Itza, P], R]:
+    """The method, called again without the damaged files when something that it reads makes no sense.
+
+    The index is too large to check all of it each time; damage in the middle of a file shows only when it is used.
+    """
+
+    @wraps(method)
+    def checked(self: Itza, /, *args: P.args, **options: P.kwargs) -> R:
+        try:
+            return method(self, *args, **options)
+        except (Damaged, IndexError, KeyError, ValueError, OverflowError):
+            self._corpora.clear()
+            if not self.space.check():
+                raise
+            return method(self, *args, **options)
+
+    return checked
 
 
 class Itza:
@@ -97,6 +120,7 @@ class Itza:
 
     # Asking
 
+    @_heals
     def refresh(
         self,
         rev: str = "HEAD",
@@ -122,6 +146,7 @@ class Itza:
             tuple(paths),
         )
 
+    @_heals
     def search(
         self,
         query: str,
@@ -244,6 +269,7 @@ class Itza:
             raise UsageError(f"{quote(citation.path)} is not in the working tree", "git status")
         return _shown(citation, self.repository.read(found.id), WORKTREE, "the working tree")
 
+    @_heals
     def status(self) -> Status:
         """What the store holds of HEAD and of each local branch."""
         head = self.repository.head()
@@ -278,6 +304,7 @@ class Itza:
             tuple(str(error) for error in self.space.damaged),
         )
 
+    @_heals
     def collect(self) -> Collected:
         """Drop what no branch, worktree HEAD or recent reflog entry reaches. Raises `StoreError`."""
         return collect(self.repository, self.space)
@@ -310,7 +337,9 @@ class Itza:
 
     @property
     def _refresher(self) -> Refresher:
-        return Refresher(self.repository, self.space, Policy.of(self.settings), self.embedder)
+        return Refresher(
+            self.repository, self.space, Policy.of(self.settings, self.repository.common_dir), self.embedder
+        )
 
     def _refresh(self, rev: str, branch: str | None, commit: Commit, watch: Watch) -> Refreshed:
         refreshed = self._refresher.commit(commit, watch)

@@ -45,7 +45,7 @@ class Index:
     def __init__(self, folder: Path, settings: Settings | None = None, embedder: Counting | None = None) -> None:
         self.embedder = embedder or Counting()
         self.repository = open_repository(folder)
-        self.policy = Policy.of(settings or Settings())
+        self.policy = Policy.of(settings or Settings(), self.repository.common_dir)
         self.space = Space(self.repository.common_dir, Recipe(self.embedder.identity), self.repository.id_length)
 
     def refresh(self, rev: str = "HEAD") -> Refreshed:

@@ -56,7 +56,7 @@ def test_what_is_written_is_read_back(values: dict[str, NDArray[Any]], meta: dic
             found = file.array(name)
             assert (found.dtype, found.shape) == (value.dtype, value.shape)
             assert found.tobytes() == value.tobytes()
-        file.verify()
+        file.verified()
 
 
 def test_sections_begin_at_multiples_of_64(written: Path) -> None:
@@ -108,7 +108,7 @@ def test_verifying_finds_a_flipped_bit_in_every_section(written: Path) -> None:
             flipped[at + offset] ^= 1
             written.write_bytes(flipped)
             with pytest.raises(Damaged, match=f"section {name} does not match"):
-                Container(written, "pack").verify()
+                Container(written, "pack").verified()
 
 
 def test_a_newer_format_is_no_damage_and_says_what_to_do(written: Path) -> None:

@@ -252,6 +252,15 @@ def test_attributes_decide_and_the_list_of_generated_names_gives_way(repo: Repo)
     assert skipped(Index(repo.path)) == {"gen.py": "generated", "ven/x.py": "vendored", "x.dat": "binary"}
 
 
+def test_the_attributes_of_the_repository_itself_count_at_once(indexed: Index, repo: Repo) -> None:
+    info = repo.path / ".git" / "info"
+    info.mkdir(exist_ok=True)
+    (info / "attributes").write_text("docs/* linguist-generated\n")
+    assert skipped(Index(repo.path)) == {"docs/b.md": "generated"}
+    (info / "attributes").unlink()
+    assert skipped(Index(repo.path)) == {}
+
+
 def test_changed_attributes_judge_every_file_anew(indexed: Index, repo: Repo) -> None:
     repo.write("docs/.gitattributes", "b.md linguist-generated\n")
     repo.commit()
@@ -421,7 +430,7 @@ def builtin(repo: Repo, folder: Path) -> tuple[Space, Refreshed]:
     repository, embedder = open_repository(repo.path), Builtin()
     folder.mkdir()
     space = Space(folder, Recipe(embedder.identity), 20)
-    refresher = Refresher(repository, space, Policy.of(Settings()), embedder)
+    refresher = Refresher(repository, space, Policy.of(Settings(), repository.common_dir), embedder)
     return space, refresher.commit(repository.resolve("HEAD"), Watch())
 
 

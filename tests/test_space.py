@@ -6,13 +6,16 @@ import json
 import os
 import signal
 import stat
+import struct
 import subprocess
 import sys
+from math import prod
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from itza_git.api import Itza
 from itza_git.errors import StoreBusy, StoreError
 from itza_git.git.environment import scrubbed
 from itza_git.indexing import blobs, refresh
@@ -152,6 +155,80 @@ def test_a_damaged_pack_of_other_trees_is_set_aside_too(filled: Index, repo: Rep
     assert again.embedded() == 0
     assert [error.path for error in again.space.set_aside] == [path]
     assert again.embedded("main") == 3
+
+
+@pytest.mark.parametrize("folder", ["packs", "views"])
+def test_checking_finds_damage_in_the_middle_and_sets_it_aside(filled: Index, repo: Repo, folder: str) -> None:
+    path = next((filled.space.folder / folder).iterdir())
+    assert filled.space.check() == []
+    damage_section(path, "vector" if folder == "packs" else "id")
+    again = Index(repo.path)
+    assert [error.path for error in again.space.check()] == [path]
+    assert not path.exists()
+    assert again.embedded() == (3 if folder == "packs" else 0)
+
+
+@pytest.mark.parametrize("section", ["kind", "body.row", "symbol.row"])
+def test_damage_that_a_search_stumbles_over_is_named_and_heals(repo: Repo, section: str) -> None:
+    repo.write("alpha.py", "def alpha():\n    return 1\n")
+    repo.commit()
+    path = built_in(repo, "packs")
+    damage_section(path, section)
+    with Itza.open(repo.path, {}) as itza:
+        assert len(itza.search("alpha").hits) == 1
+        (error,) = itza.space.set_aside
+        assert f"section {section} does not match its checksum" in str(error)
+        assert itza.space.packs()[0].path == path, "the same blobs give the same name"
+
+
+@pytest.mark.parametrize(
+    ("folder", "section"),
+    [("packs", "start"), ("packs", "key"), ("views", "path_start"), ("views", "reason"), ("views", "path.start")],
+)
+def test_damage_of_what_everything_hangs_on_is_found_at_once(repo: Repo, folder: str, section: str) -> None:
+    repo.write("alpha.py", "def alpha():\n    return 1\n")
+    repo.commit()
+    path = built_in(repo, folder)
+    damage_section(path, section)
+    with Itza.open(repo.path, {}) as itza:
+        assert len(itza.search("alpha").hits) == 1
+        assert [error.path for error in itza.space.set_aside] == [path]
+
+
+def built_in(repo: Repo, folder: str) -> Path:
+    """The one pack, or the one view, of an index that the embedded model made."""
+    with Itza.open(repo.path, {}) as itza:
+        itza.refresh()
+        return next((itza.space.folder / folder).iterdir())
+
+
+@pytest.mark.usefixtures("one_blob_a_pack")
+def test_a_merge_never_copies_damage(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(space, "MOST_PACKS", 4)
+    index = Index(repo.path)
+    for number in range(4):
+        repo.write(f"f{number}.py", f"value = {number}\n")
+    repo.commit()
+    index.refresh()
+    damage_section(pack_files(index)[0], "vector")
+    repo.write("one_more.py", "value = 5\n")
+    repo.commit()
+    again = Index(repo.path)
+    again.refresh()
+    assert len(again.space.set_aside) == 1
+    for one in again.space.packs():
+        one.verify()
+    assert Index(repo.path).embedded() == 1
+
+
+def damage_section(path: Path, section: str) -> None:
+    """Flip the highest bit of the last element of a section."""
+    data = bytearray(path.read_bytes())
+    (length,) = struct.unpack_from("<I", data, 12)
+    dtype, shape, offset, _ = json.loads(data[16 : 16 + length])["sections"][section]
+    data[offset + prod(shape) * np.dtype(dtype).itemsize - 1] ^= 0x80
+    path.unlink()
+    path.write_bytes(data)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 100])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from itza_git.config import Settings
 from itza_git.pathspec import matcher
@@ -21,16 +22,21 @@ _GENERATED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The settings that decide. max_file_size is in bytes."""
+    """What decides beside the tree. max_file_size is in bytes; attributes are those of the repository's own file."""
 
     include: tuple[str, ...]
     exclude: tuple[str, ...]
     max_file_size: int
+    attributes: str = ""
 
     @classmethod
-    def of(cls, settings: Settings) -> Policy:
-        """The policy that settings ask for."""
-        return cls(settings.include, settings.exclude, settings.max_file_size)
+    def of(cls, settings: Settings, common_dir: Path) -> Policy:
+        """The policy that settings and `info/attributes` ask for."""
+        try:
+            attributes = (common_dir / "info" / "attributes").read_text("utf-8", "surrogateescape")
+        except OSError:
+            attributes = ""
+        return cls(settings.include, settings.exclude, settings.max_file_size, attributes)
 
     @property
     def name(self) -> str:

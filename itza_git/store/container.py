@@ -149,9 +149,13 @@ class Container:
             self._arrays[name] = found
         return found
 
-    def verify(self) -> None:
-        """Read every section and raise `Damaged` on the first whose checksum does not match."""
-        for name, (_, _, _, crc) in self._sections.items():
+    def verified(self, *names: str) -> Container:
+        """Itself, once the named sections (without names: all) were read.
+
+        Raises `Damaged` on the first whose checksum does not match.
+        """
+        for name in names or self._sections:
             array = self.array(name)
-            if crc32(array.data if array.size else b"") != crc:
+            if crc32(array.data if array.size else b"") != self._sections[name][3]:
                 raise self._damaged(f"section {name} does not match its checksum")
+        return self

@@ -109,7 +109,8 @@ class Pack:
     """An open pack; its arrays are views of the mapped file."""
 
     def __init__(self, path: Path) -> None:
-        self._container = Container(path, "pack")
+        # The rest is too much to read each time; of it a damaged byte costs a wrong row, of these all the memory.
+        self._container = Container(path, "pack").verified("key", "language", "reason", "start")
         self.path = path
         self.key: NDArray[np.bytes_] = self._container.array("key")
         self.start: NDArray[np.uint32] = self._container.array("start")
@@ -154,11 +155,16 @@ class Pack:
 
     def verify(self) -> None:
         """Read all of it; raises `Damaged` when a section is not what was written."""
-        self._container.verify()
+        self._container.verified()
 
 
 def merge(folder: Path, packs: Sequence[Pack], keep: Sequence[NDArray[np.bool_]]) -> str:
-    """Write one pack of the kept blobs of several and return its name. Together they have at most MOST_ROWS rows."""
+    """Write one pack of the kept blobs of several and return its name. Together they have at most MOST_ROWS rows.
+
+    Raises `Damaged` for a pack that is not what was written: a copy would get a checksum that hides it.
+    """
+    for pack in packs:
+        pack.verify()
     source = np.concatenate([np.full(int(k.sum()), p) for p, k in enumerate(keep)])
     blob = np.concatenate([np.flatnonzero(k) for k in keep])
     key = np.concatenate([pack.key[k] for pack, k in zip(packs, keep, strict=True)])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from itza_git.errors import Damaged, StoreError
 from itza_git.store import lock, pack
-from itza_git.store.container import TEMPORARY, cannot_read, cannot_write
+from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write
 from itza_git.store.pack import MOST_ROWS, Pack, PackBuilder
 from itza_git.store.recipe import Recipe
 from itza_git.store.view import View
@@ -31,7 +31,7 @@ _MOST_LISTINGS = 5
 # Seconds to wait for the lock where an answer must not wait for a note.
 SHORT_WAIT = 0.2
 
-File = TypeVar("File", Pack, View)
+File = TypeVar("File", Pack, View, Container)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,18 @@ class Space:
             where.blob[found] = blob[found]
         return packs, where
 
+    def check(self) -> list[Damaged]:
+        """Read all of it, and set aside what is damaged, which is returned."""
+        for folder, kind in (("packs", "pack"), ("views", "view")):
+            for path in (self.folder / folder).glob("*.itza"):
+                with suppress(FileNotFoundError):
+                    self._whole(_reader_of_all(kind), path)
+        found = list(self.damaged)
+        if found:
+            with self.writer():  # sets them aside
+                return found
+        return []
+
     # Views
 
     def view_path(self, tree: bytes, policy: str) -> Path:
@@ -224,15 +236,16 @@ class Space:
             leftover.unlink(missing_ok=True)
         self.packs()
         while self.damaged:
-            self.set_aside.append(self.damaged.pop())
-            self._move_aside(self.set_aside[-1].path)
+            self._set_aside(self.damaged.pop())
 
-    def _move_aside(self, path: Path) -> None:
+    def _set_aside(self, error: Damaged) -> None:
+        self.set_aside.append(error)
+        self._open.pop(error.path.name, None)
         aside = self.folder / "damaged"
         try:
             aside.mkdir(mode=0o700, exist_ok=True)
             with suppress(FileNotFoundError):
-                os.replace(path, aside / path.name)
+                os.replace(error.path, aside / error.path.name)
         except OSError as e:
             raise cannot_write(aside, e) from e
 
@@ -245,7 +258,11 @@ class Space:
             chosen = _smallest(packs)
             if len(chosen) < 2:
                 return
-            name = pack.merge(self.packs_folder, chosen, [np.ones(len(one.key), bool) for one in chosen])
+            try:
+                name = pack.merge(self.packs_folder, chosen, [np.ones(len(one.key), bool) for one in chosen])
+            except Damaged as e:
+                self._set_aside(e)
+                continue
             for one in chosen:
                 if one.path.stem != name:
                     one.path.unlink(missing_ok=True)
@@ -262,6 +279,10 @@ def _smallest(packs: list[Pack]) -> list[Pack]:
     while sum(rows[:end]) > MOST_ROWS:
         end -= 1
     return packs[:end]
+
+
+def _reader_of_all(kind: str) -> Callable[[Path], Container]:
+    return lambda path: Container(path, kind).verified()
 
 
 def _file_size(path: Path) -> int:

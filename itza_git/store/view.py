@@ -85,7 +85,8 @@ class View:
     @classmethod
     def read(cls, path: Path) -> View:
         """The view of a file. Raises FileNotFoundError, `Damaged`."""
-        file = Container(path, "view")
+        # Checked whole, since views are made from views.
+        file = Container(path, "view").verified()
         start, text = file.array("path_start").tolist(), file.array("path_text").tobytes()
         has_vectors = "path_vector" in file
         return cls(
