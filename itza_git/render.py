@@ -159,7 +159,7 @@ def report(done: IndexReport, style: Style) -> str:
     if done.coverage.skipped:
         lines.append("  skipped: " + by_reason(done.coverage.skipped))
     if done.not_embedded:
-        lines.append(f"  {done.not_embedded} chunks could not be embedded; they are found by their words alone")
+        lines.append(f"  found by words alone, because it could not be embedded: {_count(done.not_embedded, 'chunk')}")
     return "\n".join(lines)
 
 

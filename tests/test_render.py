@@ -180,7 +180,7 @@ def test_a_report_as_text() -> None:
     assert render.report(report, PLAIN).splitlines() == [
         "main at 1a2b3c400000: 5 of 6 files indexed, 3 blobs new, 2 reused, 3 files skipped",
         "  skipped: 2 binary, 1 empty",
-        "  1 chunks could not be embedded; they are found by their words alone",
+        "  found by words alone, because it could not be embedded: 1 chunk",
     ]
 
 
