@@ -340,6 +340,19 @@ def test_a_path_that_is_no_text_is_quoted_and_its_bytes_stand_beside_it(repo: Re
     assert shown.out == "1  def drink():\n2      pass\n"
 
 
+@pytest.mark.parametrize(
+    "name", ["-rf.py", "--json.py", 'a:b@c "d".py', "new\nline.py", " lead and trail .py", "\u202evil.py"]
+)
+def test_show_takes_every_citation_that_search_prints(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    repo.write(name, "def odd_name():\n    pass\n")
+    repo.commit()
+    (hit,) = inside(repo, monkeypatch, capfd, "search", "odd name", "--json").json["hits"]
+    shown = inside(repo, monkeypatch, capfd, "show", hit["citation"])
+    assert (shown.code, shown.out) == (0, "1  def odd_name():\n2      pass\n")
+
+
 # Terminals
 
 

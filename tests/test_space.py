@@ -195,6 +195,21 @@ def test_damage_of_what_everything_hangs_on_is_found_at_once(repo: Repo, folder:
         assert [error.path for error in itza.space.set_aside] == [path]
 
 
+def test_dropping_what_nothing_reaches_never_copies_damage(repo: Repo) -> None:
+    repo.write("kept.py", "def kept():\n    return 1\n")
+    repo.write("gone.py", "def gone():\n    return 2\n")
+    repo.commit()
+    path = built_in(repo, "packs")
+    repo.git("rm", "-q", "gone.py")
+    repo.git("commit", "--quiet", "--amend", "--message", "x")
+    repo.git("reflog", "expire", "--expire=now", "--all")
+    damage_section(path, "vector")
+    with Itza.open(repo.path, {}) as itza:
+        itza.collect()
+        assert [error.path for error in itza.space.set_aside] == [path]
+        assert [hit.passage.path for hit in itza.search("kept").hits] == [b"kept.py"]
+
+
 def built_in(repo: Repo, folder: str) -> Path:
     """The one pack, or the one view, of an index that the embedded model made."""
     with Itza.open(repo.path, {}) as itza:

@@ -10,7 +10,8 @@ from itza_git.api import Itza
 from itza_git.commands import common
 
 
-@click.command()
+# A path may begin with a dash.
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("citation")
 @common.json_option
 def show(citation: str, as_json: bool) -> int:
