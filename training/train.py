@@ -44,13 +44,6 @@ class Texts:
     row: NDArray[np.int64]
     times: NDArray[np.float32]
 
-    def take(self, chosen: NDArray[np.int64]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Rows, their times and where each chosen text starts, as EmbeddingBag wants them."""
-        length = self.start[chosen + 1] - self.start[chosen]
-        ends = np.cumsum(length)
-        position = np.arange(length.sum()) + np.repeat(self.start[chosen] - (ends - length), length)
-        return tuple(map(torch.from_numpy, (self.row[position], self.times[position], ends - length)))
-
 
 def model_words(pairs: Sequence[Pair]) -> list[str]:
     """The words that the model knows: those in most pairs, of at least FEWEST_PACKAGES packages."""
@@ -81,35 +74,82 @@ def texts(raw: Sequence[str], row: Mapping[str, int]) -> Texts:
     return Texts(np.concatenate([[0], np.cumsum(of_text)]), flat, times)
 
 
+class Sums:
+    """The weighted sums of chosen texts over the rows that they use, and the way back of a gradient.
+
+    Only a few thousand of the rows occur in a batch, so gradients and steps are kept to those. The way back is written
+    out, as a second sum with texts and rows exchanged: twenty times as fast as the automatic one.
+    """
+
+    def __init__(self, texts: Texts, chosen: NDArray[np.int64]) -> None:
+        length = texts.start[chosen + 1] - texts.start[chosen]
+        ends = np.cumsum(length)
+        position = np.arange(length.sum()) + np.repeat(texts.start[chosen] - (ends - length), length)
+        used, column, uses = np.unique(texts.row[position], return_inverse=True, return_counts=True)
+        by_row = np.argsort(column, kind="stable")
+        text = np.repeat(np.arange(len(chosen)), length)
+        times = texts.times[position]
+        self.rows = torch.from_numpy(used)
+        self._there = tuple(map(torch.from_numpy, (column, ends - length, times)))
+        self._back = tuple(map(torch.from_numpy, (text[by_row], np.cumsum(uses) - uses, times[by_row])))
+
+    def of(self, vectors: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+        """The sums, shape (texts, dimension); weights are logarithms."""
+        self._vectors, self._weights = vectors[self.rows], weights[self.rows].exp()[:, None]
+        return _sum(self._there, self._vectors * self._weights)
+
+    def gradients(self, of_sums: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """What a gradient of the sums means for the vectors and the weights of `rows`."""
+        gradient = _sum(self._back, of_sums) * self._weights
+        return gradient, (gradient * self._vectors).sum(1)
+
+
+def _sum(bags: tuple[torch.Tensor, ...], addends: torch.Tensor) -> torch.Tensor:
+    index, start, times = bags
+    return torch.nn.functional.embedding_bag(index, addends, start, mode="sum", per_sample_weights=times)
+
+
 class Model:
-    """One vector a word; a weight a word for questions, another for code."""
+    """One vector a word; the logarithm of a weight a word for questions, another for code."""
 
-    def __init__(self, frequency: NDArray[np.float32]) -> None:
-        # A rare word says more than a frequent one.
-        weight = torch.from_numpy(np.log(1 - np.log(frequency)))
-        self.vectors = torch.randn(len(frequency), DIMENSION) / math.sqrt(DIMENSION)
-        self.question = weight.clone()
-        self.text = weight.clone()
-        self.scale = torch.tensor(math.log(14.0))
-        self.parameters = [self.vectors, self.question, self.text, self.scale]
-        for parameter in self.parameters:
-            parameter.requires_grad_()
+    def __init__(self, rows: int) -> None:
+        self.vectors = torch.randn(rows, DIMENSION) / math.sqrt(DIMENSION)
+        self.question = torch.zeros(rows)
+        self.text = torch.zeros(rows)
+        self.scale = torch.tensor(math.log(14.0), requires_grad=True)
+        self._optimisers = [
+            torch.optim.SparseAdam([self.vectors, self.question, self.text], lr=RATE),
+            torch.optim.Adam([self.scale], lr=RATE),
+        ]
 
-    def embed(self, taken: tuple[torch.Tensor, ...], weight: torch.Tensor) -> torch.Tensor:
-        """Normalised vectors of the texts taken."""
-        row, times, start = taken
-        summed = torch.nn.functional.embedding_bag(
-            row, self.vectors, start, mode="sum", per_sample_weights=times * weight.exp()[row]
-        )
-        return torch.nn.functional.normalize(summed)
+    def learn(self, docs: Sums, codes: Sums) -> float:
+        """One step; the loss before it."""
+        asked = docs.of(self.vectors, self.question).requires_grad_()
+        found = codes.of(self.vectors, self.text).requires_grad_()
+        self.scale.grad = None
+        loss = _contrast(asked, found, self.scale)
+        loss.backward()
+        of_docs, of_questions = docs.gradients(asked.grad)
+        of_codes, of_texts = codes.gradients(found.grad)
+        rows = torch.cat([docs.rows, codes.rows])
+        self.vectors.grad = _sparse(rows, torch.cat([of_docs, of_codes]), self.vectors)
+        self.question.grad = _sparse(docs.rows, of_questions, self.question)
+        self.text.grad = _sparse(codes.rows, of_texts, self.text)
+        for optimiser in self._optimisers:
+            optimiser.step()
+        return float(loss.item())
 
-    def loss(self, docs: tuple[torch.Tensor, ...], codes: tuple[torch.Tensor, ...]) -> torch.Tensor:
-        """InfoNCE, from comments to code and from code to comments."""
-        near = (
-            self.embed(docs, self.question) @ self.embed(codes, self.text).T * self.scale.clamp(max=math.log(100)).exp()
-        )
-        own = torch.arange(len(near))
-        return (torch.nn.functional.cross_entropy(near, own) + torch.nn.functional.cross_entropy(near.T, own)) / 2
+
+def _contrast(asked: torch.Tensor, found: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+    """InfoNCE, from comments to code and from code to comments."""
+    normalize, cross_entropy = torch.nn.functional.normalize, torch.nn.functional.cross_entropy
+    near = normalize(asked) @ normalize(found).T * scale.clamp(max=math.log(100)).exp()
+    own = torch.arange(len(near))
+    return (cross_entropy(near, own) + cross_entropy(near.T, own)) / 2
+
+
+def _sparse(rows: torch.Tensor, values: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    return torch.sparse_coo_tensor(rows[None], values, like.shape, check_invariants=False)
 
 
 def batches(package: Sequence[str], chance: np.random.Generator) -> Iterator[NDArray[np.int64]]:
@@ -126,35 +166,17 @@ def train(pairs: Sequence[Pair], row: Mapping[str, int], seed: int) -> Model:
     """The model after EPOCHS passes over pairs."""
     torch.manual_seed(seed)
     chance = np.random.default_rng(seed)
-    docs, codes, nameless = (
-        texts([pair.doc for pair in pairs], row),
-        texts([pair.code for pair in pairs], row),
-        texts([pair.nameless_code for pair in pairs], row),
-    )
-    both = _joined(codes, nameless)
-    frequency = np.bincount(codes.row, minlength=len(row)).astype(np.float32) + 1
-    model = Model(frequency / (frequency.max() + 1))
-    optimiser = torch.optim.Adam(model.parameters, lr=RATE)
+    docs = texts([pair.doc for pair in pairs], row)
+    codes = texts([text for pair in pairs for text in (pair.code, pair.nameless_code)], row)
+    model = Model(len(row))
     package = [pair.package for pair in pairs]
     for epoch in range(EPOCHS):
         losses = []
         for chosen in batches(package, chance):
-            shown = chosen + len(pairs) * (chance.random(len(chosen)) < NAMELESS)
-            optimiser.zero_grad()
-            loss = model.loss(docs.take(chosen), both.take(shown))
-            loss.backward()
-            optimiser.step()
-            losses.append(loss.item())
+            shown = 2 * chosen + (chance.random(len(chosen)) < NAMELESS)
+            losses.append(model.learn(Sums(docs, chosen), Sums(codes, shown)))
         print(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}, scale {model.scale.exp().item():.1f}", flush=True)
     return model
-
-
-def _joined(first: Texts, second: Texts) -> Texts:
-    return Texts(
-        np.concatenate([first.start, first.start[-1] + second.start[1:]]),
-        np.concatenate([first.row, second.row]),
-        np.concatenate([first.times, second.times]),
-    )
 
 
 def main() -> None:
@@ -172,9 +194,9 @@ def main() -> None:
     np.savez(
         options.model,
         words=np.array(names),
-        vectors=model.vectors.detach().numpy(),
-        text_weight=model.text.detach().exp().numpy(),
-        question_weight=model.question.detach().exp().numpy(),
+        vectors=model.vectors.numpy(),
+        text_weight=model.text.exp().numpy(),
+        question_weight=model.question.exp().numpy(),
     )
     print(f"{time.monotonic() - began:.0f} s in all")
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -86,7 +86,7 @@ class Table:
     def load(cls, path: Path) -> Table:
         """The model of a weights file; raises `ModelError`."""
         header = Header.read(path)
-        body = np.memmap(path, np.uint8, "r", HEADER.size)
+        body = np.asarray(np.memmap(path, np.uint8, "r", HEADER.size))
         ends = np.cumsum([header.rows * header.dimension, header.rows * 4, header.rows * 4])
         vectors, text_scale, question_scale, names = np.split(body, ends)
         listed = names.tobytes().decode().split("\n")
@@ -179,9 +179,8 @@ class Builtin:
         if self._rows is None or self._rows.vocabulary is not bags.vocabulary:
             self._rows = _Rows(self._table.row, bags.vocabulary)
         vectors = np.zeros((bags.size, self.identity.dimension), np.float32)
-        for first in range(0, bags.size, BLOCK):
-            block = vectors[first : first + BLOCK]
-            self._sum(_slice(bags.words, first, first + len(block)), self._rows, block)
+        for first, counts in _blocks(bags.words, bags.size):
+            self._sum(counts, self._rows, vectors[first : first + BLOCK])
         return _normalised(vectors)
 
     def _sum(self, counts: Counts, rows: _Rows, out: NDArray[np.float32]) -> None:
@@ -203,10 +202,12 @@ class Builtin:
         return _normalised(vector)
 
 
-def _slice(counts: Counts, first: int, end: int) -> Counts:
-    """The counts of texts first to end (exclusive), numbered from 0."""
-    low, high = np.searchsorted(counts.text, [first, end])
-    return Counts(counts.text[low:high] - np.int32(first), counts.term[low:high], counts.count[low:high])
+def _blocks(counts: Counts, size: int) -> Iterator[tuple[int, Counts]]:
+    """The first text of each block, and the block's counts, with its texts numbered from 0."""
+    firsts = np.arange(0, size, BLOCK, dtype=np.int32)
+    borders = [*np.searchsorted(counts.text, firsts).tolist(), len(counts.text)]
+    for first, low, high in zip(firsts, borders, borders[1:], strict=False):
+        yield int(first), Counts(counts.text[low:high] - first, counts.term[low:high], counts.count[low:high])
 
 
 def _normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
