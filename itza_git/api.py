@@ -244,6 +244,10 @@ class Itza:
             server.close()
         return final
 
+    def corpus(self, rev: str = "HEAD") -> Corpus:
+        """The passages of a revision as arrays, indexed whole: for programs that rank for themselves."""
+        return self._corpus(rev, None, False, self.resolve(rev), UNWATCHED)[0]
+
     # Looking
 
     def show(self, citation: Citation) -> Shown:

@@ -107,6 +107,18 @@ class Corpus:
         number = int(np.searchsorted(self.row_offset, row, side="right")) - 1
         return self.packs[number].chunk(row - int(self.row_offset[number]))
 
+    def chunks(self, passages: NDArray[np.int64]) -> list[Chunk]:
+        """The chunks of passages."""
+        return [self.chunk(passage) for passage in passages.tolist()]
+
+    def best_of_entry(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The greatest of the values of each entry's passages; 0 for an entry without any."""
+        best = np.zeros(len(self.view), np.float32)
+        some = np.flatnonzero(self.passages_of_entry)
+        if len(some):
+            best[some] = np.maximum.reduceat(values, self.first_passage[some])
+        return best
+
     def passage(self, number: int, score: float, parts: dict[str, float]) -> Passage:
         """The record of a passage."""
         chunk = self.chunk(number)

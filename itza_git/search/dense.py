@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,14 +18,28 @@ FILE_WEIGHT = 0.4
 _BLOCK = 4096
 
 
-def dense(corpus: Corpus, question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The similarity of each passage to a question's vector of length 1; a cosine up to the mix of path and file."""
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """score: the mix of all three, by which passages are ordered. own: cosine of each passage's own vector.
+
+    path and file, (entries,): cosine of the path's vector (0 without path vectors), mean cosine of a file's passages.
+    """
+
+    score: NDArray[np.float32]
+    own: NDArray[np.float32]
+    path: NDArray[np.float32]
+    file: NDArray[np.float32]
+
+
+def dense(corpus: Corpus, question: NDArray[np.float32]) -> Dense:
+    """The similarity of every passage to a question's vector of length 1."""
     own = cosines(corpus, question)[corpus.row]
-    score = own + FILE_WEIGHT * _means(corpus, own)[corpus.entry]
-    vector, scale = corpus.view.path_vector, corpus.view.path_scale
-    if vector is not None and scale is not None:
-        score += PATH_WEIGHT * (_dot(vector, question) * scale)[corpus.entry]
-    return np.asarray(score, np.float32)
+    file = _means(corpus, own)
+    path = np.zeros(len(corpus.view), np.float32)
+    if corpus.view.path_vector is not None and corpus.view.path_scale is not None:
+        path = _dot(corpus.view.path_vector, question) * corpus.view.path_scale
+    score = own + (FILE_WEIGHT * file + PATH_WEIGHT * path)[corpus.entry]
+    return Dense(score.astype(np.float32), own, path, file)
 
 
 def cosines(corpus: Corpus, question: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,39 +22,60 @@ B = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Lexical:
-    """score: BM25F of each passage. For each term that the tree holds: idf, and its weighed occurrences, each
-    (passages,); path_share and symbol_share: the part of the question's idf that path and symbol hold, 0..1."""
+    """score: BM25F of each passage; file_score: the same of each entry taken as one text.
+
+    idf of each term, and its weighed occurrences, each (passages,). The shares are parts of the question's idf, 0..1:
+    that a passage holds in any field, in its path, in its symbol; file_share, (entries,), that a file holds.
+    """
 
     score: NDArray[np.float32]
+    file_score: NDArray[np.float32]
     idf: dict[str, float]
     occurrences: dict[str, NDArray[np.float32]]
+    share: NDArray[np.float32]
     path_share: NDArray[np.float32]
     symbol_share: NDArray[np.float32]
+    file_share: NDArray[np.float32]
 
 
 def lexical(corpus: Corpus, terms: Mapping[str, float]) -> Lexical:
     """The lexical evidence of every passage for weighted terms."""
-    passages = len(corpus)
+    passages, files = len(corpus), len(corpus.view)
     length = _lengths(corpus)
-    norm = K1 * (1 - B + B * length / max(float(length.mean()), 1.0)) if passages else length
-    score = np.zeros(passages, np.float32)
-    shares = np.zeros((2, passages), np.float32)
+    norm, file_norm = _norm(length), _norm(np.bincount(corpus.entry, weights=length, minlength=files))
+    score, file_score = np.zeros(passages, np.float32), np.zeros(files, np.float32)
+    shares, file_share = np.zeros((3, passages), np.float32), np.zeros(files, np.float32)
     found: dict[str, NDArray[np.float32]] = {}
     idf: dict[str, float] = {}
     total = 0.0
     for term, weight in terms.items():
         body, symbol, path = _occurrences(corpus, term)
-        count = body + SYMBOL_WEIGHT * symbol + PATH_WEIGHT * path
-        df = int(np.count_nonzero(count))
-        idf[term] = float(np.log(1 + (passages - df + 0.5) / (df + 0.5)))
+        found[term] = count = body + SYMBOL_WEIGHT * symbol + PATH_WEIGHT * path
+        in_file = np.bincount(corpus.entry, weights=count, minlength=files)
+        idf[term] = _idf(passages, int(np.count_nonzero(count)))
         total += weight * idf[term]
-        found[term] = count
-        if df:
-            score += weight * idf[term] * (K1 + 1) * count / (count + norm)
-            shares[0] += weight * idf[term] * (path > 0)
-            shares[1] += weight * idf[term] * (symbol > 0)
-    shares /= max(total, 1e-9)
-    return Lexical(score, idf, found, shares[0], shares[1])
+        score += weight * idf[term] * _saturated(count, norm)
+        file_score += weight * _idf(files, int(np.count_nonzero(in_file))) * _saturated(in_file, file_norm)
+        file_share += weight * idf[term] * (in_file > 0)
+        for share, occurrences in zip(shares, (count, path, symbol), strict=True):
+            share += weight * idf[term] * (occurrences > 0)
+    any_field, path_field, symbol_field = shares / max(total, 1e-9)
+    file_share /= max(total, 1e-9)
+    return Lexical(score, file_score, idf, found, any_field, path_field, symbol_field, file_share)
+
+
+def _norm(length: NDArray[Any]) -> NDArray[np.floating]:
+    """What BM25 adds to a count, so that long texts need more occurrences."""
+    mean = max(float(length.mean()), 1.0) if len(length) else 1.0
+    return np.asarray(K1 * (1 - B + B * length / mean))
+
+
+def _idf(total: int, holding: int) -> float:
+    return float(np.log(1 + (total - holding + 0.5) / (holding + 0.5)))
+
+
+def _saturated(count: NDArray[Any], norm: NDArray[np.floating]) -> NDArray[np.floating]:
+    return np.asarray((K1 + 1) * count / (count + norm))
 
 
 def _lengths(corpus: Corpus) -> NDArray[np.float32]:

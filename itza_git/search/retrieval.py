@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from itza_git.embedding import Embedder
 from itza_git.records import Passage
 from itza_git.search.corpus import Corpus, Filter
-from itza_git.search.dense import dense
+from itza_git.search.dense import Dense, dense
 from itza_git.search.lexical import Lexical, lexical
 from itza_git.search.question import Question
-from itza_git.search.ranking import DEFAULT, Ranked, Weights, rank
+from itza_git.search.ranking import Ranked, rank
 
 # benchmarks/gate.py measures how well these part questions about a repository from questions about others.
 WEAK_COVERAGE = 0.5
@@ -46,19 +43,18 @@ def search(
     embedder: Embedder,
     limit: int,
     wanted: Filter | None = None,
-    weights: Weights = DEFAULT,
 ) -> Found:
     """The best passages of a tree for a question."""
     wanted = wanted or Filter()
     words_found = lexical(corpus, question.terms)
     nearness = dense(corpus, embedder.embed_question(question.content))
-    ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), max(limit, 5), weights)
+    ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), max(limit, 5))
     passages = [corpus.passage(r.passage, r.score, r.parts) for r in ranked[:limit]]
     return _judged(passages, ranked[:5], question, words_found, nearness)
 
 
 def _judged(
-    passages: list[Passage], best: list[Ranked], question: Question, words_found: Lexical, nearness: NDArray[np.float32]
+    passages: list[Passage], best: list[Ranked], question: Question, words_found: Lexical, nearness: Dense
 ) -> Found:
     numbers = [r.passage for r in best]
     held, total = 0.0, 0.0
@@ -72,5 +68,5 @@ def _judged(
             lacking.append(word)
             if not words_found.occurrences[word].any():
                 unknown.append(word)
-    cosine = float(nearness[numbers].max()) if numbers else 0.0
+    cosine = float(nearness.own[numbers].max()) if numbers else 0.0
     return Found(passages, held / total if total else 0.0, cosine, unknown, lacking)
