@@ -87,7 +87,7 @@ class Itza:
         """
         repository = open_repository(Path(path) if path is not None else None)
         loaded = config.load(repository, os.environ if environment is None else environment)
-        return cls(repository, replace(loaded, **settings))
+        return cls(repository, replace(loaded, given=loaded.given | set(settings), **settings))
 
     def __enter__(self) -> Itza:
         return self
@@ -144,6 +144,7 @@ class Itza:
             outcome.chunks,
             outcome.not_embedded,
             tuple(paths),
+            tuple(self._settings_at(commit)[1]),
         )
 
     @_heals
@@ -339,14 +340,17 @@ class Itza:
             for one in asked.answer.citations
         ]
 
-    @property
-    def _refresher(self) -> Refresher:
-        return Refresher(
-            self.repository, self.space, Policy.of(self.settings, self.repository.common_dir), self.embedder
-        )
+    def _settings_at(self, commit: Commit) -> tuple[Settings, list[str]]:
+        """The settings that hold for a tree, and the keys of its `.itzaconfig` that do not count."""
+        committed = self.repository.committed_config(commit.tree, config.COMMITTED_FILE)
+        return config.with_committed(self.settings, committed)
+
+    def _refresher(self, commit: Commit) -> Refresher:
+        policy = Policy.of(self._settings_at(commit)[0], self.repository.common_dir)
+        return Refresher(self.repository, self.space, policy, self.embedder)
 
     def _refresh(self, rev: str, branch: str | None, commit: Commit, watch: Watch) -> Refreshed:
-        refreshed = self._refresher.commit(commit, watch)
+        refreshed = self._refresher(commit).commit(commit, watch)
         ref = f"refs/heads/{branch}" if branch else self.repository.head().ref if rev == "HEAD" else None
         if ref:
             self.space.record_head(ref, commit.id, commit.tree)
@@ -357,7 +361,7 @@ class Itza:
     ) -> tuple[Corpus, frozenset[bytes]]:
         """The passages of a tree, and the paths whose content is not committed. Whole trees stay open."""
         if worktree:
-            refreshed = self._refresher.working_tree(commit, watch)
+            refreshed = self._refresher(commit).working_tree(commit, watch)
             return Corpus(self.space, refreshed.view), refreshed.changed
         found = self._corpora.pop(commit.tree, None)
         if found is None:
@@ -369,7 +373,7 @@ class Itza:
         return found, frozenset()
 
     def _coverage(self, commit: Commit) -> Coverage:
-        return Corpus(self.space, self._refresher.view(commit)).coverage()
+        return Corpus(self.space, self._refresher(commit).view(commit)).coverage()
 
     def _hits(self, passages: Sequence[Passage], commit: Commit, changed: frozenset[bytes]) -> list[Hit]:
         """The passages whose lines are there: each is read from its blob before it is cited."""

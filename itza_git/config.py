@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,10 @@ _TRUE, _FALSE = {"true", "yes", "on", "1", ""}, {"false", "no", "off", "0"}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings, with their defaults. max_file_size is in bytes; hosts are as the user wrote them."""
+    """All settings, with their defaults. max_file_size is in bytes; hosts are as the user wrote them.
+
+    given are the names of those that the user set, and that a committed file therefore does not change.
+    """
 
     embedder: str = "builtin"
     embed_model: str = "nomic-embed-text"
@@ -30,23 +33,52 @@ class Settings:
     exclude: tuple[str, ...] = ()
     max_file_size: int = MEGABYTE
     history: bool = True
+    given: frozenset[str] = frozenset()
 
 
+NAMES = tuple(name for name in Settings.__slots__ if name != "given")
+# The file in a tree that sets these for everyone who asks that tree.
+COMMITTED_FILE = b".itzaconfig"
+COMMITTED = ("include", "exclude", "max_file_size")
 _CHOICES = {"embedder": ("builtin", "ollama"), "server": ("ollama",)}
 
 
 def load(repository: Repository, environment: Mapping[str, str]) -> Settings:
     """The settings that hold for a repository. Raises `ConfigError` naming the key and the value."""
     settings = Settings(ollama_host=environment.get("OLLAMA_HOST", ""))
-    for name in Settings.__slots__:
-        key = "itza." + re.sub(r"_(\w)", lambda m: m[1].upper(), name)
+    for name in NAMES:
+        key = _key(name)
         values = repository.config(key)
         variable = "ITZA_" + name.upper()
         if variable in environment:
             key, values = variable, [environment[variable]]
         if values:
-            settings = replace(settings, **{name: _parse(key, name, values)})
+            settings = replace(settings, given=settings.given | {name}, **{name: _parse(key, name, values)})
     return settings
+
+
+def with_committed(settings: Settings, committed: Mapping[str, Sequence[str]]) -> tuple[Settings, list[str]]:
+    """Settings with what a committed `.itzaconfig` may set and the user did not, and the keys in it that do not count.
+
+    A clone ships that file: it says what is indexed, and never a host, a command or a model.
+    """
+    ignored = []
+    allowed = {_key(name).lower(): name for name in COMMITTED}
+    for key, values in committed.items():
+        name = allowed.get(key)
+        try:
+            parsed: Any = _parse(key, name, list(values)) if name else None
+        except ConfigError:
+            name = None
+        if name is None:
+            ignored.append(key)
+        elif name not in settings.given:
+            settings = replace(settings, **{name: parsed})
+    return settings, ignored
+
+
+def _key(name: str) -> str:
+    return "itza." + re.sub(r"_(\w)", lambda found: found[1].upper(), name)
 
 
 def _parse(key: str, name: str, values: list[str]) -> Any:  # noqa: ANN401 - the type is that of the field

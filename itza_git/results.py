@@ -52,7 +52,10 @@ class AskResult:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What an index run did. new and reused count distinct blobs; lossy are paths that are not UTF-8 throughout."""
+    """What an index run did. new and reused count distinct blobs; lossy are paths that are not UTF-8 throughout.
+
+    ignored_settings are the keys of the tree's `.itzaconfig` that do not count.
+    """
 
     rev: str
     commit: str
@@ -62,6 +65,7 @@ class IndexReport:
     chunks: int
     not_embedded: int
     lossy: tuple[bytes, ...]
+    ignored_settings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

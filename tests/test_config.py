@@ -35,7 +35,7 @@ def test_without_any_setting_the_defaults_hold(repo: Repo) -> None:
 
 
 def test_every_setting_has_a_key() -> None:
-    assert set(KEYS) == set(Settings.__slots__)
+    assert set(KEYS) == set(config.NAMES)
 
 
 @pytest.mark.parametrize("name", KEYS)
@@ -44,7 +44,7 @@ def test_a_key_of_the_repository_sets_its_field_and_no_other(repo: Repo, name: s
     repo.git("config", key, value)
     changed = load(repo)
     assert getattr(changed, name) == parsed
-    assert {n for n in Settings.__slots__ if getattr(changed, n) != getattr(Settings(), n)} <= {name}
+    assert {n for n in config.NAMES if getattr(changed, n) != getattr(Settings(), n)} <= {name}
 
 
 @pytest.mark.parametrize("name", KEYS)
@@ -129,3 +129,36 @@ def test_a_wrong_value_in_the_environment_names_the_variable(repo: Repo) -> None
     with pytest.raises(ConfigError, match="ITZA_MAX_FILE_SIZE: 'big'") as raised:
         load(repo, ITZA_MAX_FILE_SIZE="big")
     assert raised.value.hint == "unset ITZA_MAX_FILE_SIZE"
+
+
+def test_a_committed_file_sets_what_is_indexed_and_nothing_else(repo: Repo) -> None:
+    repo.write(".itzaconfig", '[itza]\n\texclude = secret\n\tmaxFileSize = 2k\n\tollamaHost = evil.example\n')
+    repo.write("secret/key.py", "def key(): pass\n")
+    repo.write("big.py", "x = 1\n" * 1000)
+    repo.write("a.py", "def a(): pass\n")
+    repo.commit()
+    with Itza.open(repo.path) as itza:
+        report = itza.refresh()
+        assert {(s.path, s.reason) for s in report.coverage.skipped} == {
+            (b"secret/key.py", "excluded"),
+            (b"big.py", "too large"),
+        }
+        assert report.ignored_settings == ("itza.ollamahost",)
+        assert itza.settings.ollama_host == ""
+
+
+def test_the_users_own_setting_wins_over_the_committed_one(repo: Repo) -> None:
+    repo.write(".itzaconfig", "[itza]\n\tmaxFileSize = 2k\n")
+    repo.write("big.py", "x = 1\n" * 1000)
+    repo.commit()
+    repo.git("config", "itza.maxFileSize", "1m")
+    with Itza.open(repo.path) as itza:
+        assert itza.refresh().coverage.skipped == ()
+
+
+def test_a_committed_file_that_is_no_configuration_changes_nothing(repo: Repo) -> None:
+    repo.write(".itzaconfig", "[[[\n")
+    repo.write("a.py", "def a(): pass\n")
+    repo.commit()
+    with Itza.open(repo.path) as itza:
+        assert itza.refresh().coverage.indexed == 2

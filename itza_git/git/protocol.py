@@ -71,6 +71,12 @@ class Repository(Protocol):
         A key without a value reads "true". The configuration is read once per open repository.
         """
 
+    def committed_config(self, tree: bytes, name: bytes) -> dict[str, list[str]]:
+        """The keys (lower case) and values of a file in git's configuration syntax at the top of a tree.
+
+        Empty when there is none or it cannot be parsed; includes in it are not followed.
+        """
+
     def abbreviate(self, commit: bytes) -> str:
         """The shortest unambiguous hex form that git itself would print (`core.abbrev` honoured)."""
 

@@ -152,6 +152,13 @@ class Pygit2Repository:
         # git lists section and name in lower case; a subsection keeps its case.
         return self._settings.get(f"{section.lower()}.{subsection}{dot}{name.lower()}", [])
 
+    def committed_config(self, tree: bytes, name: bytes) -> dict[str, list[str]]:
+        found = self._trees.find(tree, name, ())
+        if not found:
+            return {}
+        done = self._git.run("config", f"--blob={found[0].id.hex()}", "--list", "--null", "--no-includes")
+        return {} if done.returncode else _parsed_settings(done.stdout)
+
     def abbreviate(self, commit: bytes) -> str:
         # git's automatic length follows the number of packed objects and core.abbrev: only git surely says the same.
         if commit not in self._abbreviations:
@@ -218,12 +225,16 @@ class Pygit2Repository:
         done = self._git.run("config", "--list", "--null", "--includes")
         if done.returncode:
             raise GitError(f"the configuration cannot be read: {_first_line(done.stderr)}", "git config --list")
-        settings: dict[str, list[str]] = {}
-        for item in os.fsdecode(done.stdout).split("\0")[:-1]:
-            key, equals, value = item.partition("\n")
-            # `[itza] history` without a value means true.
-            settings.setdefault(key, []).append(value if equals else "true")
-        return settings
+        return _parsed_settings(done.stdout)
+
+
+def _parsed_settings(listed: bytes) -> dict[str, list[str]]:
+    settings: dict[str, list[str]] = {}
+    for item in os.fsdecode(listed).split("\0")[:-1]:
+        key, equals, value = item.partition("\n")
+        # `[itza] history` without a value means true.
+        settings.setdefault(key, []).append(value if equals else "true")
+    return settings
 
 
 def _record(commit: pygit2.Commit) -> Commit:

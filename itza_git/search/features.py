@@ -90,12 +90,12 @@ def _against_best(score: NDArray[np.float32]) -> NDArray[np.float32]:
 def _spread(score: NDArray[np.floating]) -> NDArray[np.float64]:
     """Scores with the best at 1 and the middle one at 0, never below -1: what is far off is just far off."""
     top, middle = float(score.max()), float(np.median(score))
-    return np.maximum((score - middle) / max(top - middle, 1e-6), -1.0)
+    return np.asarray(np.maximum((score - middle) / max(top - middle, 1e-6), -1.0))
 
 
 def _sums(entry: NDArray[np.int64], evidence: NDArray[np.floating]) -> NDArray[np.float64]:
-    total = np.bincount(entry, weights=np.maximum(evidence, 0))
-    return np.asarray((total / max(float(total.max()), 1e-6))[entry])
+    total = np.bincount(entry, weights=np.maximum(evidence, 0)).astype(np.float64)
+    return np.asarray(total / max(float(total.max()), 1e-6))[entry]
 
 
 def _name(path: bytes) -> list[str]:

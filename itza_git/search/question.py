@@ -39,6 +39,8 @@ _ABOUT = {
 }
 # A word of an adjacent pair, written together (`rate limit` -> `ratelimit`), finds the identifier `RateLimit`.
 PAIR_WEIGHT = 0.5
+# A pasted page is searched by its first words: each costs a pass over all passages.
+MOST_WORDS = 48
 
 
 @dataclass(frozen=True)
@@ -48,20 +50,24 @@ class Question:
     text: str
 
     @cached_property
+    def _words(self) -> list[str]:
+        return words.words(self.text)
+
+    @cached_property
     def content_words(self) -> list[str]:
         """The words that say what it is about, each once, in order; all words when nothing else is left."""
-        found = list(dict.fromkeys(words.words(self.text)))
-        return [word for word in found if word not in STOP_WORDS] or found
+        found = list(dict.fromkeys(self._words))
+        return [word for word in found if word not in STOP_WORDS][:MOST_WORDS] or found[:MOST_WORDS]
 
     @cached_property
     def terms(self) -> dict[str, float]:
         """What a lexical search looks up, with weights: content words, compounds, pairs of adjacent words."""
         weights = dict.fromkeys(self.content_words, 1.0)
-        split = words.words(self.text)
+        split = self._words
         for first, second in pairwise(split):
             if first in weights and second in weights:
                 weights.setdefault(first + second, PAIR_WEIGHT)
-        for term in words.terms(self.text):
+        for term in words.terms(self.text)[: 2 * MOST_WORDS]:
             if term not in STOP_WORDS and (term not in weights or weights[term] < 1) and term not in split:
                 weights[term] = 1.0
         return weights
@@ -70,7 +76,7 @@ class Question:
     def content(self) -> str:
         """The content words with their repetitions, as the text to embed."""
         kept = set(self.content_words)
-        return " ".join(word for word in words.words(self.text) if word in kept)
+        return " ".join(word for word in self._words if word in kept)
 
     @cached_property
     def names(self) -> list[str]:
