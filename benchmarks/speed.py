@@ -80,7 +80,7 @@ def timed_read(clone: Path) -> tuple[float, int]:
     repository = pygit2.Repository(str(clone))
     ids = [line.split()[2] for line in git(clone, "ls-tree", "-r", "HEAD").splitlines() if line.split()[1] == "blob"]
     started = time.perf_counter()
-    total = sum(len(repository.odb.read(pygit2.Oid(hex=blob))[1]) for blob in ids)
+    total = sum(len(blob.data) for name in ids if isinstance(blob := repository[name], pygit2.Blob))
     return time.perf_counter() - started, total
 
 
