@@ -7,7 +7,7 @@ prints those that moved a passage.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,6 +117,7 @@ def _best_symbol(symbol: str, stems: frozenset[str]) -> float:
     return max(_known_part(words(name.rpartition(".")[2]), stems) for name in symbol.split(", "))
 
 
+@lru_cache(1 << 14)
 def stem(word: str) -> str:
     """The word without a common English ending, at least four letters: `routing`, `routes` and `router` are `rout`.
 
