@@ -29,12 +29,14 @@ from itza_git.embedding.choice import embedder_for
 from itza_git.errors import Damaged, ModelError, UnknownRevision, UnreadableObject, UsageError
 from itza_git.git import Repository, open_repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
+from itza_git.indexing.coverage import coverages
 from itza_git.indexing.garbage import Collected, collect
 from itza_git.paths import quote
-from itza_git.records import Commit, Coverage, Passage
+from itza_git.records import GITLINK, SYMLINK, Branch, Commit, Coverage, Head, Passage
 from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
 from itza_git.search import Corpus, Filter, Question, search
 from itza_git.store import Recipe, Space
+from itza_git.store.space import RecordedHead
 
 # An answer is made from few passages; these are what they are chosen from.
 ANSWER_PASSAGES = 12
@@ -264,14 +266,15 @@ class Itza:
         return _shown(citation, self.repository.read(entry.id), commit.id.hex(), at)
 
     def _show_uncommitted(self, citation: Citation) -> Shown:
-        changes = {change.path: change.new for change in self.repository.uncommitted(self.settings.max_file_size)}
-        if citation.path not in changes:  # as committed
-            head = self.resolve()
-            found = next((e for e in self.repository.tree(head.tree) if e.path == citation.path), None)
-        else:
-            found = changes[citation.path]
-        if found is None:
-            raise UsageError(f"{quote(citation.path)} is not in the working tree", "git status")
+        head = self.resolve()
+        largest = self._policy(head).max_file_size
+        changes = {change.path: change.new for change in self.repository.uncommitted(largest)}
+        committed = {entry.path: entry for entry in self.repository.tree(head.tree)}
+        found = (committed | changes).get(citation.path)
+        if found is None or found.mode in (SYMLINK, GITLINK):
+            raise UsageError(f"{quote(citation.path)} is no file of the working tree", "git status")
+        if citation.path in changes and self.repository.size(found.id) > largest:
+            raise UsageError(f"{quote(citation.path)} is too large", "git config itza.maxFileSize 100m")
         return _shown(citation, self.repository.read(found.id), WORKTREE, "the working tree")
 
     @_heals
@@ -279,27 +282,17 @@ class Itza:
         """What the store holds of HEAD and of each local branch."""
         head = self.repository.head()
         recorded = self.space.heads()
-        branches = []
-        for branch in self.repository.branches():
-            ref = f"refs/heads/{branch.name}"
-            known = recorded.get(ref)
-            branches.append(
-                BranchStatus(
-                    branch.name,
-                    branch.commit.id.hex(),
-                    self._coverage(branch.commit),
-                    head.ref == ref,
-                    known.commit if known else None,
-                    known.time if known else None,
-                )
-            )
-        current = next((b for b in branches if b.is_head), None)
+        branches = self.repository.branches()
+        commits = [branch.commit for branch in branches] + ([head.commit] if head.commit else [])
+        covered = coverages(self.repository, self.space, self._policy, commits)
+        told = [_branch_status(branch, covered[branch.commit.id], head, recorded) for branch in branches]
+        current = next((branch for branch in told if branch.is_head), None)
         if current is None and head.commit is not None:
-            current = BranchStatus("HEAD", head.commit.id.hex(), self._coverage(head.commit), True)
+            current = BranchStatus("HEAD", head.commit.id.hex(), covered[head.commit.id], True)
         identity = self.embedder.identity
         return Status(
             current,
-            tuple(branches),
+            tuple(told),
             f"{identity.embedder}/{identity.model}",
             self.space.recipe.name,
             self.settings.answer_model,
@@ -310,9 +303,9 @@ class Itza:
         )
 
     @_heals
-    def collect(self) -> Collected:
+    def collect(self, *, watch: Watch = UNWATCHED) -> Collected:
         """Drop what no branch, worktree HEAD or recent reflog entry reaches. Raises `StoreError`."""
-        return collect(self.repository, self.space)
+        return collect(self.repository, self.space, watch.waiting)
 
     def is_dirty(self, rev: str = "HEAD", branch: str | None = None) -> bool:
         """Whether the working tree differs from what was asked; only ever true of HEAD."""
@@ -345,14 +338,16 @@ class Itza:
         committed = self.repository.committed_config(commit.tree, config.COMMITTED_FILE)
         return config.with_committed(self.settings, committed)
 
+    def _policy(self, commit: Commit) -> Policy:
+        return Policy.of(self._settings_at(commit)[0], self.repository.common_dir)
+
     def _refresher(self, commit: Commit) -> Refresher:
-        policy = Policy.of(self._settings_at(commit)[0], self.repository.common_dir)
-        return Refresher(self.repository, self.space, policy, self.embedder)
+        return Refresher(self.repository, self.space, self._policy(commit), self.embedder)
 
     def _refresh(self, rev: str, branch: str | None, commit: Commit, watch: Watch) -> Refreshed:
         refreshed = self._refresher(commit).commit(commit, watch)
         ref = f"refs/heads/{branch}" if branch else self.repository.head().ref if rev == "HEAD" else None
-        if ref:
+        if ref and refreshed.complete:
             self.space.record_head(ref, commit.id, commit.tree)
         return refreshed
 
@@ -372,9 +367,6 @@ class Itza:
             del self._corpora[next(iter(self._corpora))]
         return found, frozenset()
 
-    def _coverage(self, commit: Commit) -> Coverage:
-        return Corpus(self.space, self._refresher(commit).view(commit)).coverage()
-
     def _hits(self, passages: Sequence[Passage], commit: Commit, changed: frozenset[bytes]) -> list[Hit]:
         """The passages whose lines are there: each is read from its blob before it is cited."""
         hits = []
@@ -389,6 +381,21 @@ class Itza:
                 citation = self.cite(passage.path, passage.first, passage.last, at)
                 hits.append(Hit(passage, text, citation, at.hex() if at else WORKTREE))
         return hits
+
+
+def _branch_status(
+    branch: Branch, coverage: Coverage, head: Head, recorded: Mapping[str, RecordedHead]
+) -> BranchStatus:
+    ref = f"refs/heads/{branch.name}"
+    known = recorded.get(ref)
+    return BranchStatus(
+        branch.name,
+        branch.commit.id.hex(),
+        coverage,
+        head.ref == ref,
+        known.commit if known else None,
+        known.time if known else None,
+    )
 
 
 def split_lines(data: bytes) -> list[str]:

@@ -108,4 +108,5 @@ def _size(key: str, value: str) -> int:
 
 
 def _fix(key: str) -> str:
-    return f"git config --unset {key}" if key.startswith("itza.") else f"unset {key}"
+    # Not --unset: the value may be the user's own, or one of several, and then it changes nothing.
+    return f"git config --show-origin --get-all {key}" if key.startswith("itza.") else f"unset {key}"

@@ -12,6 +12,7 @@ from unicodedata import combining, east_asian_width
 
 from itza_git.answering.answer import Cited, Statement
 from itza_git.answering.citation import WORKTREE
+from itza_git.hooks.health import ago
 from itza_git.indexing.garbage import Collected
 from itza_git.paths import quote
 from itza_git.records import Coverage, Skipped
@@ -169,8 +170,8 @@ def by_reason(skipped: Sequence[Skipped]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
 
 
-def status(state: Status, style: Style, verbose: bool = False) -> str:
-    """The state of the index, for people."""
+def status(state: Status, style: Style, now: float, verbose: bool = False) -> str:
+    """The state of the index, for people; now is in unix seconds."""
     lines = [f"store     {state.store}  ({_size(state.size)}, {_count(state.packs, 'pack')})"]
     lines.append(f"embedder  {state.embedder}  (recipe {state.recipe})")
     lines.append(f"answers   {state.answer_model}")
@@ -184,7 +185,7 @@ def status(state: Status, style: Style, verbose: bool = False) -> str:
     lines += [f"damaged   {clean(what)}" for what in state.damaged]
     if state.branches:
         lines.append("branches")
-        lines += [f"  {'*' if b.is_head else ' '} {_branch(b)}" for b in state.branches]
+        lines += [f"  {'*' if b.is_head else ' '} {_branch(b)}{_age(b, now)}" for b in state.branches]
     if verbose and state.head is not None:
         lines += [f"  {one.reason:12} {quote(one.path)}" for one in state.head.coverage.skipped]
     return "\n".join(lines)
@@ -192,6 +193,14 @@ def status(state: Status, style: Style, verbose: bool = False) -> str:
 
 def _branch(branch: BranchStatus) -> str:
     return f"{clean(branch.name)} {branch.commit[:12]}  {branch.coverage.indexed}/{branch.coverage.total} files"
+
+
+def _age(branch: BranchStatus, now: float) -> str:
+    """When the branch was last indexed under its name, and at which commit when that is another one."""
+    if branch.indexed_at is None or branch.indexed_commit is None:
+        return ""
+    at = "" if branch.indexed_commit == branch.commit else f" at {branch.indexed_commit[:12]}"
+    return f"  indexed{at} {ago(now - branch.indexed_at)}"
 
 
 def _size(size: int) -> str:

@@ -29,7 +29,7 @@ SIGNATURES = {
     "cite": "self path first last commit",
     "citations": "self asked",
     "is_dirty": "self rev branch",
-    "collect": "self",
+    "collect": "self *watch",
     "corpus": "self rev",
 }
 

@@ -122,7 +122,7 @@ def test_a_wrong_value_is_named_with_its_key_and_the_way_out(repo: Repo, key: st
         load(repo)
     assert key in str(raised.value)
     assert repr(value) in str(raised.value)
-    assert raised.value.hint == f"git config --unset {key}"
+    assert raised.value.hint == f"git config --show-origin --get-all {key}"
 
 
 def test_a_wrong_value_in_the_environment_names_the_variable(repo: Repo) -> None:

@@ -78,7 +78,7 @@ def test_hostile_paths_symbols_lines_and_answers_are_cleaned_everywhere() -> Non
     asked = AskResult(result(), Answer("no_se", missing=evil))
     shown = [
         render.hits(result(hit(f"line {evil}\n{evil}", symbol=f"s{evil}")), PLAIN, verbose=True),
-        render.status(state, PLAIN, verbose=True),
+        render.status(state, PLAIN, 1000.0, verbose=True),
         render.report(report, PLAIN),
         render.no_se(asked),
         render.shown(Shown(Citation(b"x", 1, 1, "abcd"), COMMIT, (evil,)), PLAIN),
@@ -186,9 +186,10 @@ def test_a_report_as_text() -> None:
 
 def test_a_status_as_text() -> None:
     main = BranchStatus("main", COMMIT, Coverage(1, 2, (Skipped(b"x", "binary"),)), True)
-    other = BranchStatus("old", "f" * 40, Coverage(0, 1), False)
-    state = Status(main, (main, other), "builtin/m", "0123", "qwen", Path("/r/.git/itza"), 123_456, 2, ())
-    assert render.status(state, PLAIN).splitlines()[:7] == [
+    other = BranchStatus("old", "f" * 40, Coverage(0, 1), False, "f" * 40, 880.0)
+    moved = BranchStatus("moved", "f" * 40, Coverage(0, 1), False, "e" * 40, 1000.0 - 3 * 86400)
+    state = Status(main, (main, other, moved), "builtin/m", "0123", "qwen", Path("/r/.git/itza"), 123_456, 2, ())
+    assert render.status(state, PLAIN, 1000.0).splitlines()[:9] == [
         "store     /r/.git/itza  (0.1 MB, 2 packs)",
         "embedder  builtin/m  (recipe 0123)",
         "answers   qwen",
@@ -196,9 +197,11 @@ def test_a_status_as_text() -> None:
         "skipped   1 binary",
         "branches",
         "  * main 1a2b3c400000  1/2 files",
+        "    old ffffffffffff  0/1 files  indexed 2 min ago",
+        "    moved ffffffffffff  0/1 files  indexed at eeeeeeeeeeee 3 d ago",
     ]
     unborn = Status(None, (), "builtin/m", "0123", "qwen", Path("/r"), 10, 0, ())
-    assert "HEAD      no commit yet" in render.status(unborn, PLAIN)
+    assert "HEAD      no commit yet" in render.status(unborn, PLAIN, 1000.0)
 
 
 def test_shown_lines_carry_their_numbers_and_no_carriage_return() -> None:

@@ -15,6 +15,7 @@ import click
 
 from itza_git.api import Itza
 from itza_git.indexing import Watch
+from itza_git.indexing.policy import JUST_CHANGED, UNREADABLE
 from itza_git.paths import quote
 from itza_git.records import Coverage
 from itza_git.render import Style, clean
@@ -102,11 +103,14 @@ def tell(result: SearchResult) -> None:
 
 def tell_unreadable(coverage: Coverage) -> None:
     """Name the files that git's object database does not give."""
-    lost = [quote(one.path) for one in coverage.skipped if one.reason == "unreadable"]
+    lost = [quote(one.path) for one in coverage.skipped if one.reason == UNREADABLE]
     for path in lost[:MOST_NAMED]:
         note(f"note: {path} is not searched, because its object cannot be read: git fsck")
     if len(lost) > MOST_NAMED:
         note(f"note: neither are {len(lost) - MOST_NAMED} more files")
+    for one in coverage.skipped:
+        if one.reason == JUST_CHANGED:
+            note(f"note: {quote(one.path)} is not searched, because it has just changed; ask again")
 
 
 def tell_damage(itza: Itza) -> None:

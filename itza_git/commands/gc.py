@@ -13,8 +13,8 @@ from itza_git.commands import common
 @common.json_option
 def gc(as_json: bool) -> int:
     """Drop from the index what no branch, worktree or recent reflog entry reaches."""
-    with Itza.open() as itza:
-        dropped = itza.collect()
+    with Itza.open() as itza, common.watch() as watch:
+        dropped = itza.collect(watch=watch)
     if as_json:
         common.print_json(render.collected_json(dropped))
     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import click
 
 from itza_git import render
@@ -21,7 +23,9 @@ def status(as_json: bool, verbose: bool) -> int:
     if as_json:
         common.print_json(render.status_json(state) | {"hooks": health_json(refreshing)})
     else:
-        click.echo(render.status(state, common.style(), verbose))
+        click.echo(render.status(state, common.style(), time.time(), verbose))
         for line in summary(refreshing):
             click.echo(render.clean(line))
+        if state.head is not None:
+            common.tell_unreadable(state.head.coverage)
     return 0

@@ -56,6 +56,7 @@ class Pygit2Repository:
         self._git = CommandLine(opened.git_dir, variables)
         self._trees = Trees(self._tree_content, self.id_length)
         self._settings: dict[str, list[str]] | None = None
+        self._committed_settings: dict[bytes, dict[str, list[str]]] = {}
         self._abbreviations: dict[bytes, str] = {}
         self._working_files: dict[bytes, working_tree.WorkingFile] = {}
 
@@ -156,8 +157,11 @@ class Pygit2Repository:
         found = self._trees.find(tree, name, ())
         if not found:
             return {}
-        done = self._git.run("config", f"--blob={found[0].id.hex()}", "--list", "--null", "--no-includes")
-        return {} if done.returncode else _parsed_settings(done.stdout)
+        blob = found[0].id
+        if blob not in self._committed_settings:
+            done = self._git.run("config", f"--blob={blob.hex()}", "--list", "--null", "--no-includes")
+            self._committed_settings[blob] = {} if done.returncode else _parsed_settings(done.stdout)
+        return self._committed_settings[blob]
 
     def abbreviate(self, commit: bytes) -> str:
         # git's automatic length follows the number of packed objects and core.abbrev: only git surely says the same.
@@ -174,8 +178,8 @@ class Pygit2Repository:
             raise GitError(f"{self._git_dir} has no working tree", "ask a revision: --rev HEAD")
         commit = self.head().commit
         head = {entry.path: entry for entry in self.tree(commit.tree)} if commit else {}
-        paths = working_tree.status(self._git, self._worktree, "all")
-        changes, files = working_tree.uncommitted(paths, self._worktree, head, self.id_length, largest)
+        rows = working_tree.status(self._git, self._worktree, "all")
+        changes, files = working_tree.uncommitted(rows, self._worktree, head, self.id_length, largest)
         self._working_files = {file.id: file for file in files if pygit2.Oid(raw=file.id) not in self._odb}
         return changes
 

@@ -45,58 +45,77 @@ def blob_id(data: bytes, length: int) -> bytes:
     return hashed.digest()
 
 
-def status(git: CommandLine, worktree: Path, untracked: str) -> list[bytes]:
-    """The paths that `git status` names; it takes no lock and refreshes no index."""
+def status(git: CommandLine, worktree: Path, untracked: str) -> list[tuple[bytes, bytes]]:
+    """(code, path) of each line of `git status`; it takes no lock and refreshes no index."""
     done = git.run(f"--work-tree={worktree}", *_STATUS, f"--untracked-files={untracked}", folder=worktree)
     if done.returncode:
         said = os.fsdecode(done.stderr).strip().split("\n")[0]
         raise GitError(f"git status failed in {worktree}: {said}", "git status")
-    return [row[3:] for row in done.stdout.split(b"\0") if row]
+    return [(row[:2], row[3:]) for row in done.stdout.split(b"\0") if row]
 
 
 def uncommitted(
-    paths: Iterable[bytes], worktree: Path, head: Mapping[bytes, Entry], id_length: int, largest: int
+    rows: Iterable[tuple[bytes, bytes]], worktree: Path, head: Mapping[bytes, Entry], id_length: int, largest: int
 ) -> tuple[list[Change], list[WorkingFile]]:
-    """The changes from HEAD's entries that the named paths make, and the files behind them.
+    """The changes from HEAD's entries that the lines of a status make, and the files behind them.
 
     A file of more than largest bytes is not read: its id then only stands for its path and size.
     """
     changes, files = [], []
-    for path in sorted(set(paths)):
+    codes: dict[bytes, set[bytes]] = {}
+    for code, path in rows:
+        codes.setdefault(path, set()).add(code)
+    for named, given in sorted(codes.items()):
+        path = named.removesuffix(b"/")  # so git names a repository that it does not track
         old = head.get(path)
-        place = worktree / os.fsdecode(path)
-        found = _entry(path, place, id_length, largest)
+        # What was taken out of the index and is not untracked is gone, or ignored and therefore none of our business.
+        found = None if given == {b"D "} else _entry(path, worktree, old, largest, id_length)
         if isinstance(found, WorkingFile):
             files.append(found)
-            mode = _EXECUTABLE if os.access(place, os.X_OK) else _FILE
-            new: Entry | None = Entry(path, mode, found.id)
-        elif found is None:
-            new = None
-        else:
-            new = Entry(path, found, old.id if old else bytes(id_length))
-        if new != old:
-            changes.append(Change(path, old, new))
+            found = Entry(path, _EXECUTABLE if os.access(found.place, os.X_OK) else _FILE, found.id)
+        elif named != path:
+            found = Entry(path, GITLINK, bytes(id_length))
+        if found != old:
+            changes.append(Change(path, old, found))
     return changes, files
 
 
-def _entry(path: bytes, place: Path, id_length: int, largest: int) -> WorkingFile | int | None:
-    """The file at a path, the mode of what is no file and stays unread, or None where there is nothing."""
+def _entry(path: bytes, worktree: Path, old: Entry | None, largest: int, id_length: int) -> WorkingFile | Entry | None:
+    """What is at a path: a file, the entry of what is none and stays unread, or None where there is nothing."""
+    place = worktree / os.fsdecode(path)
     try:
-        found = place.lstat()
+        mode = place.lstat().st_mode
     except OSError:
         return None
-    if stat.S_ISLNK(found.st_mode):
-        return SYMLINK
-    if stat.S_ISDIR(found.st_mode):
-        return GITLINK  # a repository of its own; git names a folder for nothing else
-    if not stat.S_ISREG(found.st_mode):
+    if _lies_behind_link(path, worktree):
         return None
-    if found.st_size > largest:
-        return WorkingFile(place, blob_id(b"%s %d" % (path, found.st_size), id_length), found.st_size)
+    if stat.S_ISLNK(mode):
+        return Entry(path, SYMLINK, old.id if old else bytes(id_length))
+    if stat.S_ISDIR(mode):  # a submodule, or a folder that took the place of a file
+        return old if old and old.mode == GITLINK else None
+    return _file(path, place, old, largest, id_length) if stat.S_ISREG(mode) else None
+
+
+def _lies_behind_link(path: bytes, worktree: Path) -> bool:
+    """Whether a folder above a path is a link, which leads git knows where."""
+    folder = worktree
+    for part in os.fsdecode(path).split("/")[:-1]:
+        folder /= part
+        if folder.is_symlink():
+            return True
+    return False
+
+
+def _file(path: bytes, place: Path, old: Entry | None, largest: int, id_length: int) -> WorkingFile | None:
     try:
+        size = place.lstat().st_size
+        if size > largest:
+            return WorkingFile(place, blob_id(b"%s %d" % (path, size), id_length), size)
         data = _content(place)
     except OSError:
         return None
+    if old and b"\r\n" in data and blob_id(data.replace(b"\r\n", b"\n"), id_length) == old.id:
+        return WorkingFile(place, old.id, len(data))  # as committed, with the line ends of this machine
     return WorkingFile(place, blob_id(data, id_length), len(data))
 
 

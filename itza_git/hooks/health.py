@@ -55,7 +55,12 @@ def _last(found: Health) -> str:
 
 
 def _ago(moment: float) -> str:
-    seconds = max(time.time() - moment, 0)
+    return ago(time.time() - moment)
+
+
+def ago(seconds: float) -> str:
+    """How long ago something was, in the largest unit that fits."""
+    seconds = max(seconds, 0)
     for length, unit in ((86400, "d"), (3600, "h"), (60, "min")):
         if seconds >= length:
             return f"{seconds // length:.0f} {unit} ago"

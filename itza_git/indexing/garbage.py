@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,10 +38,15 @@ def kept_commits(repository: Repository) -> list[Commit]:
     return [*found, head] if head else found
 
 
-def collect(repository: Repository, space: Space) -> Collected:
-    """Drop what no kept commit reaches. Raises `StoreError`, `StoreBusy`."""
+def collect(repository: Repository, space: Space, waiting: Callable[[], None]) -> Collected:
+    """Drop what no kept commit reaches. waiting is called when another writer is waited for.
+
+    Raises `StoreError`, `StoreBusy`.
+    """
+    if not space.root.exists():
+        return Collected(0, 0, 0, 0)
     before = space.size()
-    with space.writer():
+    with space.writer(waiting=waiting):
         trees = {commit.tree for commit in kept_commits(repository)}
         blobs = prune.drop_all_but(space, _keys(repository, trees))
         views = prune.drop_views(space, {tree.hex() for tree in trees})

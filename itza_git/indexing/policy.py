@@ -12,6 +12,10 @@ from itza_git.pathspec import matcher
 from itza_git.records import GITLINK, SYMLINK, Attributes, Entry
 from itza_git.store.recipe import digest
 
+# The reason of what git's object database does not give.
+UNREADABLE = "unreadable"
+# That of a file of the working tree that was written to while it was read.
+JUST_CHANGED = "just changed"
 # Written by tools for tools; a question about dependencies is answered by the manifests beside them.
 _GENERATED = re.compile(
     rb"(?:.*/)?(?:package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|bun\.lock|Cargo\.lock|poetry\.lock"
@@ -58,7 +62,7 @@ class Policy:
                 return "generated"
             size = size_of(entry.id)
             if size is None:
-                return "unreadable"
+                return UNREADABLE
             return "too large" if size > self.max_file_size else ""
 
         return reason

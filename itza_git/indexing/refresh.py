@@ -11,9 +11,9 @@ from itza_git.embedding import Embedder
 from itza_git.errors import StoreBusy, StoreError, UnreadableObject
 from itza_git.git import Repository
 from itza_git.indexing.blobs import BlobIndexer, Outcome, Task
-from itza_git.indexing.policy import Policy
+from itza_git.indexing.policy import JUST_CHANGED, UNREADABLE, Policy
 from itza_git.indexing.views import changed_view, view_of
-from itza_git.records import Commit
+from itza_git.records import Change, Commit
 from itza_git.store import Space, View
 from itza_git.store.space import SHORT_WAIT
 
@@ -46,13 +46,23 @@ class Watch:
 class Refreshed:
     """A view, and what it took to have its blobs in the store. reused counts distinct blobs that were there before.
 
-    changed are the paths whose content is not committed; empty but for the working tree.
+    complete: nothing that can be read is left to be indexed. changed are the paths whose content is not committed;
+    empty but for the working tree.
     """
 
     view: View
     reused: int
     outcome: Outcome
+    complete: bool
     changed: frozenset[bytes] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What a run wrote, and whether it left nothing that can be read."""
+
+    outcome: Outcome
+    complete: bool
 
 
 class Refresher:
@@ -72,12 +82,12 @@ class Refresher:
         view = self.view(commit)
         recorded = self._space.records_view(commit.tree, self._policy.name)
         missing = bool(_missing(self._space, view))
-        outcome = Outcome()
+        written = _Written(Outcome(), not missing)
         if missing or not recorded or self._space.damaged:
             # Without anything missing there is only a note to write, for which no answer should wait.
             wait = SHORT_WAIT if not missing else _longest_wait(watch)
             try:
-                outcome = self._write(view, watch, commit, wait)
+                written = self._write(view, watch, commit, wait)
             except StoreBusy:
                 if missing and watch.patience is None:
                     raise
@@ -85,21 +95,26 @@ class Refresher:
                 if missing or not self._space.folder.exists():
                     raise
                 # All is known and only the note of it cannot be written (a read-only disk): the answer is still right.
-        return _refreshed(view, outcome)
+        return _refreshed(view, written)
 
     def working_tree(self, head: Commit, watch: Watch) -> Refreshed:
         """The view of HEAD with the uncommitted and untracked files of the working tree; it is never recorded."""
         changes = self._repository.uncommitted(self._policy.max_file_size)
         view = changed_view(self._repository, self.view(head), changes, head, self._policy, self._embedder)
-        missing = _missing(self._space, view)
-        outcome = self._write(view, watch, None, _longest_wait(watch)) if missing else Outcome()
-        return _refreshed(view, outcome, frozenset(change.path for change in changes if change.new))
+        written = _Written(Outcome(), not _missing(self._space, view))
+        if not written.complete:
+            try:
+                written = self._write(view, watch, None, _longest_wait(watch))
+            except StoreBusy:
+                if watch.patience is None:
+                    raise
+        return _refreshed(view, written, changes)
 
     def view(self, commit: Commit) -> View:
         """The view of a commit's tree, whether or not the store holds its blobs; nothing is written."""
         return view_of(self._repository, self._space, commit, self._policy, self._embedder)
 
-    def _write(self, view: View, watch: Watch, commit: Commit | None, wait: float) -> Outcome:
+    def _write(self, view: View, watch: Watch, commit: Commit | None, wait: float) -> _Written:
         """Index what is missing, and record the view as commit's tree unless that is None or something is lacking."""
         with self._space.writer(wait, watch.waiting):
             # Asked again under the lock: another process may just have indexed them.
@@ -108,9 +123,9 @@ class Refresher:
             self._space.merge_packs()
             complete = outcome.blobs + len(outcome.unreadable) == len(tasks)
             # What is absent now may be there the next time, so such a view is not kept.
-            if commit is not None and complete and "unreadable" not in view.reasons:
+            if commit is not None and complete and UNREADABLE not in view.reasons:
                 self._space.write_view(commit.tree, self._policy.name, view)
-        return outcome
+        return _Written(outcome, complete)
 
     def _index(self, tasks: Sequence[Task], watch: Watch, in_process: bool) -> Outcome:
         deadline = None if watch.patience is None else time.monotonic() + watch.patience
@@ -142,11 +157,20 @@ class Refresher:
             yield len(batch), indexer.index(batch)
 
 
-def _refreshed(view: View, outcome: Outcome, changed: frozenset[bytes] = frozenset()) -> Refreshed:
+def _refreshed(view: View, written: _Written, changes: Sequence[Change] = ()) -> Refreshed:
+    outcome = written.outcome
     reused = len(set(view.keys.tolist())) - outcome.blobs - len(outcome.unreadable)
-    if outcome.unreadable:
-        view = view.without(outcome.unreadable, "unreadable")
-    return Refreshed(view, max(reused, 0), outcome, changed)
+    rewritten = {change.path: change.new.id for change in changes if change.new and _has_content(change)}
+    lost, moving = set(outcome.unreadable), set(outcome.unreadable) & set(rewritten.values())
+    for blobs, reason in ((lost - moving, UNREADABLE), (moving, JUST_CHANGED)):
+        if blobs:
+            view = view.without(blobs, reason)
+    return Refreshed(view, max(reused, 0), outcome, written.complete, frozenset(rewritten))
+
+
+def _has_content(change: Change) -> bool:
+    """Whether a change is more than another mode."""
+    return change.old is None or change.new is None or change.old.id != change.new.id
 
 
 def _longest_wait(watch: Watch) -> float:

@@ -43,13 +43,20 @@ def view_of(repository: Repository, space: Space, commit: Commit, policy: Policy
             changes = repository.diff(base[0], commit.tree)
         except UnreadableObject:  # the old tree was pruned
             changes = None
-        if changes is not None and not any(c.path.endswith(_ATTRIBUTES_FILE) for c in changes):
+        if changes is not None and not judges_anew(changes):
             return changed_view(repository, base[1], changes, commit, policy, embedder)
     rows = _judged(repository, repository.tree(commit.tree), commit, policy)
     return _assemble(rows, None, embedder)
 
 
-def _judged(repository: Repository, entries: Sequence[Entry], commit: Commit, policy: Policy) -> dict[bytes, _Row]:
+def judges_anew(changes: Sequence[Change]) -> bool:
+    """Whether changes may alter what is said of paths that they do not name."""
+    return any(change.path.endswith(_ATTRIBUTES_FILE) for change in changes)
+
+
+def reasons_of(repository: Repository, entries: Sequence[Entry], commit: Commit, policy: Policy) -> list[str]:
+    """The reason to skip each entry of a commit's tree, "" for those that are searched."""
+
     def size_of(blob: bytes) -> int | None:
         try:
             return repository.size(blob)
@@ -58,11 +65,15 @@ def _judged(repository: Repository, entries: Sequence[Entry], commit: Commit, po
 
     attributes = repository.attributes(commit.id, [entry.path for entry in entries])
     judge = policy.judge()
-    rows = {}
-    for entry in entries:
-        reason = judge(entry, attributes.get(entry.path), size_of)
-        rows[entry.path] = _Row(entry.id, language_of(entry.path), reason)
-    return rows
+    return [judge(entry, attributes.get(entry.path), size_of) for entry in entries]
+
+
+def _judged(repository: Repository, entries: Sequence[Entry], commit: Commit, policy: Policy) -> dict[bytes, _Row]:
+    reasons = reasons_of(repository, entries, commit, policy)
+    return {
+        entry.path: _Row(entry.id, language_of(entry.path), reason)
+        for entry, reason in zip(entries, reasons, strict=True)
+    }
 
 
 def changed_view(
