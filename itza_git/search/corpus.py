@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from itza_git.pathspec import matcher
 from itza_git.records import Chunk, Coverage, Passage, Skipped
 from itza_git.store import Space, View
 from itza_git.store.postings import Postings
+from itza_git.words import term_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,17 @@ class Corpus:
     def field(self, name: str) -> list[tuple[int, Postings]]:
         """A lexical field of each pack, with the row that the pack's row 0 has here."""
         return [(int(self.row_offset[n]), pack.field(name)) for n, pack in enumerate(self.packs)]
+
+    @cached_property
+    def _copies(self) -> NDArray[np.int64]:
+        """How many passages of this tree each row stands for; 0 for rows of other trees."""
+        return np.bincount(self.row, minlength=self.rows)
+
+    def holding(self, term: str) -> int:
+        """How many passages of the tree hold a term in their text."""
+        key = term_key(term)
+        found = ((offset, postings.lookup(key)[0]) for offset, postings in self.field("body"))
+        return sum(int(self._copies[offset + row.astype(np.int64)].sum()) for offset, row in found)
 
     def allowed(self, wanted: Filter) -> NDArray[np.bool_]:
         """Which entries a filter lets through."""

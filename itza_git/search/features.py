@@ -6,7 +6,8 @@ prints those that moved a passage.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
@@ -17,7 +18,7 @@ from itza_git.search.dense import Dense
 from itza_git.search.lexical import Lexical
 from itza_git.search.question import Question
 from itza_git.search.roles import ROLES, role_of
-from itza_git.words import term_key, words
+from itza_git.words import words
 
 # Longest first.
 _ENDINGS = (
@@ -25,6 +26,9 @@ _ENDINGS = (
     "ly", "s", "e", "y",
 )  # fmt: skip
 _SHORTEST_STEM = 4
+
+# `mod tests` of Rust, `listpackTest` of C, `test_x` beside the code.
+_TEST_SYMBOL = re.compile(r"(?:^|[.:, ])tests?(?:[._ ]|$)|[a-z]Test(?:,|$)")
 
 COLUMNS: dict[str, str] = {
     "lexical": "BM25 of the passage, against the best one",
@@ -41,6 +45,7 @@ COLUMNS: dict[str, str] = {
     "head": "it is the beginning of its file",
     "kind_type": "it defines a type",
     "kind_function": "it defines a function or method",
+    "asked": "its role is what the question asks for: tests, examples, docs",
     **{f"role_{role}": f"the file is of the role {role}, and the question does not ask for that" for role in ROLES[1:]},
 }
 
@@ -68,12 +73,12 @@ def features(
         "name_asked": by_file(lambda e: len(stems.intersection(map(stem, names[e]))) / max(len(stems), 1)),
         "symbol": np.array([_best_symbol(chunk.symbol, stems) for chunk in chunks]),
         "defines": _defines(question, [chunk.symbol for chunk in chunks]),
-        "mentions": by_file(lambda e: _mentions(corpus, "".join(names[e]))),
+        "mentions": by_file(lambda e: np.log2(1 + corpus.holding("".join(names[e]))) / 12),
         "head": (pool == corpus.first_passage[entry]).astype(float),
         "kind_type": np.array([chunk.kind == "type" for chunk in chunks], float),
         "kind_function": np.array([chunk.kind in ("function", "method") for chunk in chunks], float),
     }
-    columns |= _roles(corpus, question, entry)
+    columns |= _roles(corpus, question, entry, [chunk.symbol for chunk in chunks])
     return np.column_stack([columns[name] for name in COLUMNS]).astype(np.float32)
 
 
@@ -129,11 +134,6 @@ def stem(word: str) -> str:
     return word
 
 
-def _mentions(corpus: Corpus, name: str) -> float:
-    rows = sum(len(postings.lookup(term_key(name))[0]) for _, postings in corpus.field("body"))
-    return float(np.log2(1 + rows)) / 12
-
-
 def _defines(question: Question, symbols: Iterable[str]) -> NDArray[np.float64]:
     """1 where a passage defines what the question names."""
     wanted = {"".join(words(name)) for name in question.names}
@@ -150,11 +150,17 @@ def _names(symbol: str, wanted: set[str]) -> bool:
     return False
 
 
-def _roles(corpus: Corpus, question: Question, entry: NDArray[np.int64]) -> dict[str, NDArray[np.floating]]:
-    """The role columns; a role that the question asks for counts like code."""
-    known = {}
-    for e in set(entry.tolist()):
-        role = role_of(corpus.view.paths[e], corpus.language(e))
-        known[e] = "code" if question.is_about(role) else role
-    found = [known[e] for e in entry.tolist()]
-    return {f"role_{role}": np.array([one == role for one in found], float) for role in ROLES[1:]}
+def _roles(
+    corpus: Corpus, question: Question, entry: NDArray[np.int64], symbols: Sequence[str]
+) -> dict[str, NDArray[np.floating]]:
+    """The role columns. Tests are also found inside a source file, by what they are called."""
+    roles = {e: role_of(corpus.view.paths[e], corpus.language(e)) for e in set(entry.tolist())}
+    found = [
+        "tests" if roles[e] == "code" and _TEST_SYMBOL.search(symbol) else roles[e]
+        for e, symbol in zip(entry.tolist(), symbols, strict=True)
+    ]
+    asked = {role for role in ROLES if question.is_about(role)}
+    columns: dict[str, NDArray[np.floating]] = {"asked": np.array([role in asked for role in found], float)}
+    for role in ROLES[1:]:
+        columns[f"role_{role}"] = np.array([one == role and one not in asked for one in found], float)
+    return columns
