@@ -35,7 +35,14 @@ from itza_git.search.ranking import fused, saturated
 WEIGHTS = Path(__file__).parents[1] / "itza_git" / "search" / "weights.json"
 # Every answer of the benchmark is code, so it would teach that documents, examples and tests never answer; and it has
 # too little vendored code to learn from.
-FIXED = {"asked": 1.5, "role_vendored": -2.0, "role_docs": -3.0, "role_examples": -3.5, "role_tests": -3.3, "role_data": -2.0}
+FIXED = {
+    "asked": 1.5,
+    "role_tests": -3.3,
+    "role_examples": -3.5,
+    "role_docs": -3.0,
+    "role_vendored": -2.0,
+    "role_data": -2.0,
+}
 FOLDS = 6
 STEPS, RATE, L2 = 300, 0.05, 0.3
 
