@@ -6,10 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from itza_git import cli
 from tests.repository import Repo
 
 BIN = Path(sys.executable).parent
@@ -35,6 +39,10 @@ class Done:
         return self.err.splitlines()
 
 
+Run = Callable[..., Done]
+"""`run(place, *args)`: see the fixture of that name."""
+
+
 def environment(**variables: str) -> dict[str, str]:
     """The test's environment with git-itza on the PATH and no model server anywhere."""
     found = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "OLLAMA_HOST": "127.0.0.1:1"}
@@ -47,3 +55,16 @@ def itza(place: Repo | Path, *args: str, prefix: tuple[str, ...] = (), **variabl
     command = [*prefix, "git", "itza", *args]
     done = subprocess.run(command, cwd=folder, env=environment(**variables), capture_output=True, check=False)
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def inside(place: Repo | Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *args: str) -> Done:
+    """The command line run in this process, for what needs no process of its own."""
+    monkeypatch.chdir(place.path if isinstance(place, Repo) else place)
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    monkeypatch.setattr(sys, "argv", ["git-itza", *args])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    out, err = capfd.readouterr()
+    assert isinstance(ended.value.code, int)
+    return Done(ended.value.code, out, err)

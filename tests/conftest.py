@@ -9,6 +9,7 @@ import hypothesis
 import pygit2
 import pytest
 
+from tests.command import Run, inside
 from tests.repository import Repo
 
 # How long an example takes says nothing on a busy machine.
@@ -42,3 +43,9 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 def repo(tmp_path: Path) -> Repo:
     """An empty repository with the branch `main`."""
     return Repo(tmp_path / "repo")
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """`git itza ARGS` in the repository that comes first, run in this process."""
+    return lambda place, *args: inside(place, monkeypatch, capfd, *args)

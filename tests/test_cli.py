@@ -7,7 +7,6 @@ import pty
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +16,7 @@ import pytest
 
 from itza_git import cli
 from itza_git.api import Itza
-from tests.command import Done, environment, itza
+from tests.command import Done, environment, inside, itza
 from tests.repository import Repo
 
 HEAD_KEYS = ["schema", "query", "commit", "rev", "dirty", "recipe", "coverage"]
@@ -47,19 +46,6 @@ def project(repo: Repo) -> Repo:
     repo.write("logo.bin", b"\0\1")
     repo.commit()
     return repo
-
-
-def inside(repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], *args: str) -> Done:
-    """The command line run in this process, for what needs no process of its own."""
-    monkeypatch.chdir(repo.path)
-    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:1")
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
-    monkeypatch.setattr(sys, "argv", ["git-itza", *args])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    out, err = capfd.readouterr()
-    assert isinstance(ended.value.code, int)
-    return Done(ended.value.code, out, err)
 
 
 # Help

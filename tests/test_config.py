@@ -132,7 +132,7 @@ def test_a_wrong_value_in_the_environment_names_the_variable(repo: Repo) -> None
 
 
 def test_a_committed_file_sets_what_is_indexed_and_nothing_else(repo: Repo) -> None:
-    repo.write(".itzaconfig", '[itza]\n\texclude = secret\n\tmaxFileSize = 2k\n\tollamaHost = evil.example\n')
+    repo.write(".itzaconfig", "[itza]\n\texclude = secret\n\tmaxFileSize = 2k\n\tollamaHost = evil.example\n")
     repo.write("secret/key.py", "def key(): pass\n")
     repo.write("big.py", "x = 1\n" * 1000)
     repo.write("a.py", "def a(): pass\n")
