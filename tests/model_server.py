@@ -1,0 +1,90 @@
+"""A model server on loopback that speaks Ollama's protocol and answers what a test scripts."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+ANSWERING, EMBEDDING = "qwen2.5-coder:7b", "nomic-embed-text"
+DIMENSION = 32
+
+
+@dataclass
+class Script:
+    """What the server says, and what it was asked. embedded are the inputs of /api/embed, in order."""
+
+    answer: str = ""
+    models: tuple[str, ...] = (ANSWERING, EMBEDDING)
+    chats: list[dict[str, Any]] = field(default_factory=list)
+    embedded: list[str] = field(default_factory=list)
+    batches: list[int] = field(default_factory=list)
+    host: str = ""
+
+
+@contextmanager
+def serving(script: Script) -> Iterator[Script]:
+    """The script, served until the block ends; `host` is then where."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            models = [{"name": f"{m}:latest" if ":" not in m else m, "digest": m} for m in script.models]
+            self.reply({"models": models} if self.path == "/api/tags" else {"version": "0.33.0"})
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if asked["model"] not in script.models:
+                self.reply({"error": f"model '{asked['model']}' not found"}, 404)
+            elif self.path == "/api/embed":
+                script.batches.append(len(asked["input"]))
+                script.embedded += asked["input"]
+                self.reply({"embeddings": [vector(text) for text in asked["input"]]})
+            elif self.path == "/api/chat":
+                script.chats.append(asked)
+                self.stream()
+            else:
+                self.reply({}, 404)
+
+        def stream(self) -> None:
+            pieces = [script.answer[at : at + 7] for at in range(0, len(script.answer), 7)]
+            lines = [{"message": {"content": piece}, "done": False} for piece in pieces]
+            end = {"message": {"content": ""}, "done": True, "done_reason": "stop", "prompt_eval_count": 900}
+            body = "".join(json.dumps(line) + "\n" for line in [*lines, end]).encode()
+            self.send(body, 200, "application/x-ndjson")
+
+        def reply(self, value: dict[str, Any], status: int = 200) -> None:
+            self.send(json.dumps(value).encode(), status, "application/json")
+
+        def send(self, body: bytes, status: int, kind: str) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing: the test's output is the product's."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    script.host = f"127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield script
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def vector(text: str) -> list[float]:
+    """A vector that depends on nothing but the text."""
+    digest = sha256(text.encode()).digest()
+    return [byte - 127.5 for byte in digest[:DIMENSION]]
