@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from itza_git.records import Passage
-from itza_git.search import Corpus, Filter, Found, Question, search
+from itza_git.search import Corpus, Filter, Found, Question, ranking, search
+from itza_git.search.features import COLUMNS
 from itza_git.search.lexical import lexical
 from tests.counting import Counting, Index
 from tests.repository import Repo
@@ -167,3 +170,8 @@ def test_passages_of_several_packs_are_found_together(project: Repo) -> None:
     index.refresh()
     assert len(index.space.packs()) == 2
     assert set(places(find(index, "evict cache").passages)) >= {"src/cache.py", "src/second.py"}
+
+
+def test_every_feature_has_a_weight_and_every_weight_a_feature() -> None:
+    known = json.loads(Path(ranking.__file__).with_name("weights.json").read_text("utf-8"))
+    assert set(known) == set(COLUMNS)
