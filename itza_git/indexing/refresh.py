@@ -18,7 +18,7 @@ from itza_git.store import Space, View
 from itza_git.store.space import SHORT_WAIT
 
 # Bytes of blobs in one pack while indexing. Small enough that an interrupted run loses little.
-LOCAL_BATCH_BYTES = 3 << 20
+LOCAL_BATCH_BYTES = 4 << 20
 REMOTE_BATCH_BYTES = 128 << 10
 # Below this much text a second process costs more than it gives.
 PARALLEL_BYTES = 6 << 20
