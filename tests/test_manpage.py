@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from itza_git.cli import COMMANDS, HIDDEN
-from itza_git.config import Settings
+from itza_git import config
 from itza_git.manpage import manpage
 
 ROOT = Path(__file__).parents[1]
@@ -33,7 +33,7 @@ def test_every_command_and_every_setting_is_in_it() -> None:
     for name in HIDDEN:
         assert f"git itza {name}\\fR" not in page
     assert "git itza hooks install\\fR" in page
-    for field in Settings.__slots__:
+    for field in config.NAMES:
         key = "itza." + re.sub(r"_(\w)", lambda found: found[1].upper(), field)
         assert key in page
 

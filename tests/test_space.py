@@ -507,3 +507,17 @@ def test_a_full_disk_is_one_error_and_keeps_what_is_there(
             filled.refresh()
     assert content(filled.space.root) == before
     assert Index(repo.path).embedded() == 1
+
+
+def test_an_unfinished_view_of_another_process_is_no_view(repo: Repo) -> None:
+    index = Index(repo.path)
+    repo.write("a.py", "def a(): pass\n")
+    repo.commit()
+    index.refresh()
+    views = index.space.folder / "views"
+    whole = next(views.iterdir())
+    (views / f"{TEMPORARY}1-{whole.name}").write_bytes(b"")
+    assert index.space.view_files() == [whole]
+    repo.write("b.py", "def b(): pass\n")
+    repo.commit()
+    assert len(index.refresh().view) == 2

@@ -53,7 +53,7 @@ def _groups(packs: list[Pack], masks: dict[Path, NDArray[np.bool_]]) -> Iterator
 
 def drop_views(space: Space, trees: Set[str]) -> int:
     """Delete the views of all trees but those (hex ids); returns how many."""
-    stale = [path for path in (space.folder / "views").glob("*.itza") if path.name.partition("-")[0] not in trees]
+    stale = [path for path in space.view_files() if path.name.partition("-")[0] not in trees]
     for path in stale:
         path.unlink(missing_ok=True)
     return len(stale)

@@ -132,7 +132,7 @@ class Space:
     def check(self) -> list[Damaged]:
         """Read all of it, and set aside what is damaged, which is returned."""
         for folder, kind in (("packs", "pack"), ("views", "view")):
-            for path in (self.folder / folder).glob("*.itza"):
+            for path in self._files(folder):
                 with suppress(FileNotFoundError):
                     self._whole(_reader_of_all(kind), path)
         found = list(self.damaged)
@@ -164,9 +164,17 @@ class Space:
         path = self.view_path(tree, policy)
         return path.exists() and not self._found_damaged(path)
 
+    def view_files(self) -> list[Path]:
+        """The files of all views, that used last first."""
+        return sorted(self._files("views"), key=_mtime, reverse=True)
+
+    def _files(self, folder: str) -> list[Path]:
+        """The files of a folder; what another process is just writing is none of them."""
+        return [path for path in (self.folder / folder).glob("*.itza") if not path.name.startswith(TEMPORARY)]
+
     def latest_view(self, policy: str) -> tuple[bytes, View] | None:
         """The tree and view used last under a policy: the nearest one to start from."""
-        paths = sorted((self.folder / "views").glob(f"*-{policy}.itza"), key=_mtime, reverse=True)
+        paths = [path for path in self.view_files() if path.name.endswith(f"-{policy}.itza")]
         for path in paths[:1]:
             tree = bytes.fromhex(path.name.partition("-")[0])
             if found := self.view(tree, policy):
@@ -178,8 +186,7 @@ class Space:
         path = self.view_path(tree, policy)
         view.write(path)
         kept = {head.tree for head in self.heads().values()}
-        old = sorted(path.parent.glob("*.itza"), key=_mtime, reverse=True)[MOST_VIEWS:]
-        for stale in old:
+        for stale in self.view_files()[MOST_VIEWS:]:
             if stale.name.partition("-")[0] not in kept:
                 stale.unlink(missing_ok=True)
 
