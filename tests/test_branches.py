@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -262,6 +263,7 @@ def test_the_coverage_of_each_branch_is_what_a_view_of_it_says(two: Repo, asked:
         (".itzaconfig", "[itza]\n\texclude = f2.py\n"),
         ("bin.dat", "\0\1"),
         ("package-lock.json", "{}\n"),
+        ("sub/x.py", "x = 1\n"),
         ("sub/.gitattributes", "* linguist-vendored\n"),
     ]
     for number, (path, content) in enumerate(written):
@@ -270,10 +272,10 @@ def test_the_coverage_of_each_branch_is_what_a_view_of_it_says(two: Repo, asked:
         two.commit()
     (two.path / "link").symlink_to("f1.py")
     two.commit()
-    for branch in ("main", "other", *(f"b{number}" for number in range(5))):
+    for branch in ("main", "other", *(f"b{number}" for number in range(len(written)))):
         asked.search("x", branch=branch)
     told = {branch.name: branch.coverage for branch in asked.status().branches}
-    assert {one.reason for one in told["b4"].skipped} >= {"generated", "excluded", "binary", "symlink"}
+    assert {one.reason for one in told["b5"].skipped} >= {"generated", "excluded", "binary", "symlink", "vendored"}
     assert told == {name: asked.corpus(name).coverage() for name in told}
 
 
@@ -306,6 +308,9 @@ def test_many_branches_cost_what_they_differ_by(repo: Repo, monkeypatch: pytest.
 
 @pytest.mark.parametrize("how", ["deleted", "torn"])
 def test_status_names_what_cannot_be_read_and_gives_no_hint_that_cannot_help(two: Repo, run: Run, how: str) -> None:
+    # So long that its header can be read when its end is torn.
+    two.write("f5.py", "".join(f"v{number} = '{sha256(b'%d' % number).hexdigest()}'\n" for number in range(400)))
+    two.commit()
     blob = two.git("rev-parse", "HEAD:f5.py")
     file = two.path / ".git" / "objects" / blob[:2] / blob[2:]
     whole = file.read_bytes()

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from itza_git.cli import COMMANDS, HIDDEN
 from itza_git import config
+from itza_git.cli import COMMANDS, HIDDEN
 from itza_git.manpage import manpage
 
 ROOT = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ import pytest
 from itza_git import Itza
 from tests.asking import asking, cites, embedded, places
 from tests.command import Run
-from tests.repository import Repo
+from tests.repository import Repo, existing
 
 
 @pytest.fixture
@@ -23,14 +23,7 @@ def main(repo: Repo) -> Repo:
 def linked(main: Repo, path: Path, *options: str) -> Repo:
     """A new worktree of main's repository."""
     main.git("worktree", "add", "--quiet", *options, str(path))
-    return at(path)
-
-
-def at(path: Path) -> Repo:
-    """The repository that is at a path already."""
-    found = Repo.__new__(Repo)
-    found.path, found.clock = path, 1_800_000_000
-    return found
+    return existing(path)
 
 
 def test_each_answers_from_its_own_branch_and_embeds_only_what_changed(main: Repo, tmp_path: Path) -> None:  # C33
