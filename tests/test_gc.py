@@ -139,12 +139,14 @@ def test_the_heads_of_all_worktrees_stay_wherever_it_is_run(
     assert asked.collect().blobs == 1
 
 
+@pytest.mark.usefixtures("asked")
 @pytest.mark.parametrize("lost", ["gone", "gone^{tree}"])
-def test_a_reflog_that_names_what_was_pruned_stops_nothing(grown: Repo, asked: Itza, lost: str) -> None:
+def test_a_reflog_that_names_what_was_pruned_stops_nothing(grown: Repo, lost: str) -> None:
     name = grown.git("rev-parse", lost)
     grown.git("branch", "--quiet", "--delete", "--force", "gone")
     (grown.path / ".git" / "objects" / name[:2] / name[2:]).unlink()
-    assert asked.collect().blobs == 1
+    with asking(grown) as itza:
+        assert itza.collect().blobs == 1
     assert again(grown, "main", "side") == 0
 
 
