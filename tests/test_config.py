@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from itza_git import config
@@ -123,6 +125,16 @@ def test_a_wrong_value_is_named_with_its_key_and_the_way_out(repo: Repo, key: st
     assert key in str(raised.value)
     assert repr(value) in str(raised.value)
     assert raised.value.hint == f"git config --show-origin --get-all {key}"
+
+
+def test_the_way_out_finds_a_wrong_value_wherever_it_stands(repo: Repo, home: Path) -> None:
+    repo.git("config", "--global", "itza.server", "smtp")
+    for value in ("ftp", "gopher"):
+        repo.git("config", "--add", "itza.server", value)
+    with pytest.raises(ConfigError, match="'gopher'") as raised:
+        load(repo)
+    told = repo.git(*raised.value.hint.split()[1:]).splitlines()
+    assert told == [f"file:{home}/.gitconfig\tsmtp", "file:.git/config\tftp", "file:.git/config\tgopher"]
 
 
 def test_a_wrong_value_in_the_environment_names_the_variable(repo: Repo) -> None:

@@ -22,10 +22,10 @@ def drop_all_but(space: Space, keys: NDArray[np.bytes_]) -> int:
     dropped = sum(int((~masks[pack.path]).sum()) for pack in touched)
     for group in _groups(touched, masks):
         kept = [masks[pack.path] for pack in group]
-        name = merge(space.packs_folder, group, kept) if any(mask.any() for mask in kept) else ""
+        if any(mask.any() for mask in kept):
+            merge(space.packs_folder, group, kept)  # never named as one of the group, which all hold more
         for pack in group:
-            if pack.path.stem != name:
-                pack.path.unlink(missing_ok=True)
+            pack.path.unlink(missing_ok=True)
     return dropped
 
 
