@@ -40,6 +40,8 @@ FIXED = {
     "role_tests": -3.3,
     "role_examples": -3.5,
     "role_docs": -3.0,
+    "told_not_shown": -1.5,
+    "role_translations": -4.0,
     "role_vendored": -2.0,
     "role_data": -2.0,
 }

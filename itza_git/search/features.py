@@ -46,6 +46,7 @@ COLUMNS: dict[str, str] = {
     "kind_type": "it defines a type",
     "kind_function": "it defines a function or method",
     "asked": "its role is what the question asks for: tests, examples, docs",
+    "told_not_shown": "it is documentation or an example, and the question asks how something works inside",
     **{f"role_{role}": f"the file is of the role {role}, and the question does not ask for that" for role in ROLES[1:]},
 }
 
@@ -160,7 +161,11 @@ def _roles(
         for e, symbol in zip(entry.tolist(), symbols, strict=True)
     ]
     asked = {role for role in ROLES if question.is_about(role)}
-    columns: dict[str, NDArray[np.floating]] = {"asked": np.array([role in asked for role in found], float)}
+    telling = question.asks_mechanism and not asked
+    columns: dict[str, NDArray[np.floating]] = {
+        "asked": np.array([role in asked for role in found], float),
+        "told_not_shown": np.array([telling and role in ("docs", "examples", "translations") for role in found], float),
+    }
     for role in ROLES[1:]:
         columns[f"role_{role}"] = np.array([one == role and one not in asked for one in found], float)
     return columns

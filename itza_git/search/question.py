@@ -27,6 +27,11 @@ _NAME = re.compile(r"`([^`]+)`|\b(\w*(?:[a-z0-9][A-Z]|_\w|\w_)\w*|\w+(?:(?:\.|::
 _DEFINITION = re.compile(
     r"\b(?:where(?:'s| is| are| do we)?\b.*\b(?:defin|declar)|(?:d[oó]nde)\b.*\b(?:defin|declar)|definition of\b)", re.I
 )
+_MECHANISM = re.compile(
+    r"^\W*(?:how (?:is|are|does|do|did|has|have)\b|how \w+ \w+s\b|what happens|c[oó]mo (?:funciona|se))"
+    r"|\b(?:implement(?:ed|ation|s)?|internals?|algorithm|under the hood)\b",
+    re.IGNORECASE,
+)
 # Only where the asker wants such files: "how is X tested?" does, "how does the test client work?" does not.
 _ABOUT = {
     "tests": r"(?:unit|integration|regression|end-to-end|e2e)[- ]tests?|tests? (?:for|of|that|cases?|suites?|files?)"
@@ -87,6 +92,11 @@ class Question:
     def asks_definition(self) -> bool:
         """Whether it asks where a name is defined, which a literal search answers."""
         return bool(_DEFINITION.search(self.text))
+
+    @property
+    def asks_mechanism(self) -> bool:
+        """Whether it asks how something works inside, which the code shows better than what is written about it."""
+        return bool(_MECHANISM.search(self.text))
 
     def is_about(self, role: str) -> bool:
         """Whether it asks for files of a role: tests, docs or examples."""

@@ -21,7 +21,15 @@ _TEST_NAME = re.compile(
 )
 _TYPES_ONLY = re.compile(r".*\.(?:d\.ts|pyi)")
 
-ROLES = ("code", "tests", "examples", "docs", "vendored", "data")
+# `docs/ja/`, `README.pt-BR.md`: what they say stands in the original too, and there it is current.
+_TRANSLATION = re.compile(
+    r"(?:.*/)?(?:docs?|i18n|translations?|locales?|content)/(?:.*/)?"
+    r"(?:ar|az|bn|cs|da|de|el|es|fa|fi|fr|he|hi|hu|id|it|ja|ko|lt|nl|no|pl|pt|ro|ru|sk|sv|th|tr|uk|vi|yo|zh)"
+    r"(?:[-_][A-Za-z]{2,4})?/.*"
+    r"|(?:.*/)?README[._-][a-z]{2}(?:[-_][A-Za-z]{2,4})?\.\w+"
+)
+
+ROLES = ("code", "tests", "examples", "docs", "translations", "vendored", "data")
 
 
 def role_of(path: bytes, language: str) -> str:
@@ -33,6 +41,8 @@ def role_of(path: bytes, language: str) -> str:
         return "tests"
     if _FOLDER["examples"].fullmatch(text):
         return "examples"
+    if is_prose(language) and _TRANSLATION.fullmatch(text):
+        return "translations"
     if is_prose(language) or (_FOLDER["docs"].fullmatch(text) and not is_code(language)):
         return "docs"
     if _FOLDER["docs"].fullmatch(text):
