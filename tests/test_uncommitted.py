@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from itza_git import Itza
+from itza_git.answering.answer import Answer, Cited, Statement
 from itza_git.answering.citation import parse
 from itza_git.git import working_tree
+from itza_git.render import ask_json
+from itza_git.results import AskResult
 from tests.asking import asking, embedded, found, places
 from tests.command import Run
 from tests.repository import Repo
@@ -325,6 +328,21 @@ def test_ask_takes_the_working_tree(committed: Repo, run: Run) -> None:
     assert done["passages"][0]["citation"] == "loose.py:1-2@worktree"
     assert done["passages"][0]["commit"] == "worktree"
     assert done["commit"] == committed.git("rev-parse", "HEAD")
+
+
+def test_an_answer_cites_each_file_as_what_it_is(committed: Repo, asked: Itza) -> None:
+    committed.write("modified.py", BODY.format("draft"))
+    result = asked.search("draft kept", worktree=True, limit=100)
+    passages = {hit.passage.path: hit.passage for hit in result.hits}
+    said = [
+        Statement("It is so.", (Cited(n, path, passages[path].blob, 1, 2, "tool"),))
+        for n, path in enumerate((b"modified.py", b"kept.py"), 1)
+    ]
+    answered = AskResult(result, Answer("answered", tuple(said)))
+    cited = asked.citations(answered)
+    short, commit = committed.git("rev-parse", "--short", "HEAD"), committed.git("rev-parse", "HEAD")
+    assert [citation for _, citation in cited] == ["modified.py:1-2@worktree", f"kept.py:1-2@{short}"]
+    assert [one["commit"] for one in ask_json(answered, cited, True)["citations"]] == ["worktree", commit]
 
 
 def test_where_there_is_no_working_tree_or_no_commit_one_line_says_so(
