@@ -19,21 +19,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from itza_git import config
+from itza_git import citing, config
 from itza_git.answering.answer import PASSAGES_ONLY, Answer, Cited, Statement
-from itza_git.answering.citation import WORKTREE, Citation, render
+from itza_git.answering.citation import WORKTREE, Citation
 from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
 from itza_git.embedding.choice import embedder_for
-from itza_git.errors import Damaged, ModelError, UnknownRevision, UnreadableObject, UsageError
+from itza_git.errors import Damaged, ModelError, UnknownRevision, UsageError
 from itza_git.git import Repository, open_repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
 from itza_git.indexing.coverage import coverages
 from itza_git.indexing.garbage import Collected, collect
-from itza_git.paths import quote
-from itza_git.records import GITLINK, SYMLINK, Branch, Commit, Coverage, Head, Passage
-from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
+from itza_git.records import Branch, Commit, Coverage, Head
+from itza_git.results import AskResult, BranchStatus, IndexReport, SearchResult, Shown, Status
 from itza_git.search import Corpus, Filter, Question, search
 from itza_git.store import Recipe, Space
 from itza_git.store.space import RecordedHead
@@ -183,10 +182,10 @@ class Itza:
             commit.id.hex(),
             self.space.recipe.name,
             corpus.coverage(),
-            tuple(self._hits(found.passages, commit, changed)),
+            tuple(citing.hits(self.repository, found.passages, commit, changed)),
             found,
             changed,
-            _literal(question),
+            question.literal,
         )
 
     def ask(
@@ -256,26 +255,9 @@ class Itza:
     def show(self, citation: Citation) -> Shown:
         """The cited lines at the cited commit. Raises `UsageError` when the commit has no such file or lines."""
         if citation.commit == WORKTREE:
-            return self._show_uncommitted(citation)
-        commit = self.repository.resolve(citation.commit)
-        entries = {entry.path: entry for entry in self.repository.tree(commit.tree)}
-        entry = entries.get(citation.path)
-        at = self.repository.abbreviate(commit.id)
-        if entry is None:
-            raise UsageError(f"{quote(citation.path)} is not in {at}", f"git ls-tree -r --name-only {at}")
-        return _shown(citation, self.repository.read(entry.id), commit.id.hex(), at)
-
-    def _show_uncommitted(self, citation: Citation) -> Shown:
-        head = self.resolve()
-        largest = self._policy(head).max_file_size
-        changes = {change.path: change.new for change in self.repository.uncommitted(largest)}
-        committed = {entry.path: entry for entry in self.repository.tree(head.tree)}
-        found = (committed | changes).get(citation.path)
-        if found is None or found.mode in (SYMLINK, GITLINK):
-            raise UsageError(f"{quote(citation.path)} is no file of the working tree", "git status")
-        if citation.path in changes and self.repository.size(found.id) > largest:
-            raise UsageError(f"{quote(citation.path)} is too large", "git config itza.maxFileSize 100m")
-        return _shown(citation, self.repository.read(found.id), WORKTREE, "the working tree")
+            head = self.resolve()
+            return citing.show_uncommitted(self.repository, citation, head, self._policy(head).max_file_size)
+        return citing.show(self.repository, citation)
 
     @_heals
     def status(self) -> Status:
@@ -322,7 +304,7 @@ class Itza:
 
     def cite(self, path: bytes, first: int, last: int, commit: bytes | None) -> str:
         """The citation of lines at a commit, abbreviated as git would; None is the working tree."""
-        return render(Citation(path, first, last, self.repository.abbreviate(commit) if commit else WORKTREE))
+        return citing.cite(self.repository, path, first, last, commit)
 
     def citations(self, asked: AskResult) -> list[tuple[Cited, str]]:
         """The citations of an answer, each with its rendered form."""
@@ -367,21 +349,6 @@ class Itza:
             del self._corpora[next(iter(self._corpora))]
         return found, frozenset()
 
-    def _hits(self, passages: Sequence[Passage], commit: Commit, changed: frozenset[bytes]) -> list[Hit]:
-        """The passages whose lines are there: each is read from its blob before it is cited."""
-        hits = []
-        for passage in passages:
-            try:
-                lines = split_lines(self.repository.read(passage.blob))
-            except UnreadableObject:
-                continue
-            if passage.last <= len(lines):
-                text = "\n".join(lines[passage.first - 1 : passage.last])
-                at = None if passage.path in changed else commit.id
-                citation = self.cite(passage.path, passage.first, passage.last, at)
-                hits.append(Hit(passage, text, citation, at.hex() if at else WORKTREE))
-        return hits
-
 
 def _branch_status(
     branch: Branch, coverage: Coverage, head: Head, recorded: Mapping[str, RecordedHead]
@@ -398,22 +365,6 @@ def _branch_status(
     )
 
 
-def split_lines(data: bytes) -> list[str]:
-    """The lines of a blob, counted by newline bytes alone, as `git grep -n` does; a last newline ends the last line."""
-    lines = data.removesuffix(b"\n").split(b"\n") if data else []
-    return [line.decode("utf-8", "replace") for line in lines]
-
-
-def _shown(citation: Citation, data: bytes, commit: str, place: str) -> Shown:
-    lines = split_lines(data)
-    if citation.last > len(lines):
-        raise UsageError(
-            f"{quote(citation.path)} has {len(lines)} lines at {place}, not {citation.last}",
-            f"git itza show {render(replace(citation, first=1, last=max(len(lines), 1)))}",
-        )
-    return Shown(citation, commit, tuple(lines[citation.first - 1 : citation.last]))
-
-
 def _language(name: str) -> str:
     found = canonical(name)
     if found is None:
@@ -423,11 +374,3 @@ def _language(name: str) -> str:
 
 def _describe(wanted: Filter) -> str:
     return " ".join([*(f"--path {path}" for path in wanted.paths), *(f"--lang {name}" for name in wanted.languages)])
-
-
-def _literal(question: Question) -> str | None:
-    """The literal search for a question that one answers: where is a name defined?"""
-    if not question.asks_definition or not question.names:
-        return None
-    name = question.names[0].removesuffix("()").rpartition(".")[2].rpartition("::")[2]
-    return f"git grep -nw -e '{name}'" if name.replace("_", "").isalnum() else None

@@ -98,6 +98,14 @@ class Question:
         """Whether it asks how something works inside, which the code shows better than what is written about it."""
         return bool(_MECHANISM.search(self.text))
 
+    @property
+    def literal(self) -> str | None:
+        """The literal search that answers it better; None unless it asks where a name is defined."""
+        if not self.asks_definition or not self.names:
+            return None
+        name = self.names[0].removesuffix("()").rpartition(".")[2].rpartition("::")[2]
+        return f"git grep -nw -e '{name}'" if name.replace("_", "").isalnum() else None
+
     def is_about(self, role: str) -> bool:
         """Whether it asks for files of a role: tests, docs or examples."""
         return role in _ABOUT and bool(re.search(rf"\b(?:{_ABOUT[role]})(?!\w)", self.text, re.IGNORECASE))
