@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from itza_git.errors import ConfigError
+from itza_git.errors import ConfigError, UsageError
 from itza_git.git import Repository
+from itza_git.pathspec import matcher
 
 MEGABYTE = 1024 * 1024
 _UNITS = {"": 1, "k": 1024, "m": MEGABYTE, "g": 1024 * MEGABYTE}
@@ -40,7 +41,7 @@ NAMES = tuple(name for name in Settings.__slots__ if name != "given")
 # The file in a tree that sets these for everyone who asks that tree.
 COMMITTED_FILE = b".itzaconfig"
 COMMITTED = ("include", "exclude", "max_file_size")
-_CHOICES = {"embedder": ("builtin", "ollama"), "server": ("ollama",)}
+_CHOICES = {"embedder": ("builtin", "ollama", "openai"), "server": ("ollama", "openai")}
 
 
 def load(repository: Repository, environment: Mapping[str, str]) -> Settings:
@@ -57,24 +58,30 @@ def load(repository: Repository, environment: Mapping[str, str]) -> Settings:
     return settings
 
 
-def with_committed(settings: Settings, committed: Mapping[str, Sequence[str]]) -> tuple[Settings, list[str]]:
-    """Settings with what a committed `.itzaconfig` may set and the user did not, and the keys in it that do not count.
+def with_committed(settings: Settings, committed: Mapping[str, Sequence[str]] | None) -> tuple[Settings, list[str]]:
+    """Settings with what a committed `.itzaconfig` may set and the user did not; and what in it does not count.
 
-    A clone ships that file: it says what is indexed, and never a host, a command or a model.
+    A clone ships that file: it says what is indexed, and never a host, a command or a model. committed is None when it
+    cannot be parsed. A fault in it is told and passed over: it must not stop everybody who asks that tree.
     """
-    ignored = []
+    file = COMMITTED_FILE.decode()
+    if committed is None:
+        return settings, [f"{file} is not in git's configuration syntax and does not count"]
+    notes = []
     allowed = {_key(name).lower(): name for name in COMMITTED}
     for key, values in committed.items():
         name = allowed.get(key)
-        try:
-            parsed: Any = _parse(key, name, list(values)) if name else None
-        except ConfigError:
-            name = None
         if name is None:
-            ignored.append(key)
-        elif name not in settings.given:
+            notes.append(f"{file}: {key} does not count there; include, exclude and maxFileSize do")
+            continue
+        try:
+            parsed: Any = _parse(_key(name), name, list(values))
+        except ConfigError as e:
+            notes.append(f"{file}: {e}")
+            continue
+        if name not in settings.given:
             settings = replace(settings, **{name: parsed})
-    return settings, ignored
+    return settings, notes
 
 
 def _key(name: str) -> str:
@@ -84,7 +91,7 @@ def _key(name: str) -> str:
 def _parse(key: str, name: str, values: list[str]) -> Any:  # noqa: ANN401 - the type is that of the field
     value = values[-1].strip()
     if name in ("include", "exclude"):
-        return tuple(v for v in values if v)
+        return _patterns(key, values)
     if name in ("allow_remote", "history"):
         return _boolean(key, value)
     if name == "max_file_size":
@@ -92,6 +99,15 @@ def _parse(key: str, name: str, values: list[str]) -> Any:  # noqa: ANN401 - the
     if name in _CHOICES and value not in _CHOICES[name]:
         raise ConfigError(f"{key}: {value!r} is not one of {', '.join(_CHOICES[name])}", _fix(key))
     return value
+
+
+def _patterns(key: str, values: list[str]) -> tuple[str, ...]:
+    patterns = tuple(value for value in values if value)
+    try:
+        matcher(patterns)
+    except UsageError as e:
+        raise ConfigError(f"{key}: {e}", _fix(key)) from e
+    return patterns
 
 
 def _boolean(key: str, value: str) -> bool:

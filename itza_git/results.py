@@ -54,7 +54,7 @@ class AskResult:
 class IndexReport:
     """What an index run did. new and reused count distinct blobs; lossy are paths that are not UTF-8 throughout.
 
-    ignored_settings are the keys of the tree's `.itzaconfig` that do not count.
+    notes say what in the tree's `.itzaconfig` does not count.
     """
 
     rev: str
@@ -65,7 +65,7 @@ class IndexReport:
     chunks: int
     not_embedded: int
     lossy: tuple[bytes, ...]
-    ignored_settings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

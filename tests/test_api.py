@@ -37,7 +37,7 @@ RECORDS = {
     "SearchResult": "query rev commit recipe coverage hits found uncommitted literal",
     "AskResult": "result answer note",
     "Hit": "passage text citation commit",
-    "IndexReport": "rev commit coverage new reused chunks not_embedded lossy ignored_settings",
+    "IndexReport": "rev commit coverage new reused chunks not_embedded lossy notes",
     "BranchStatus": "name commit coverage is_head indexed_commit indexed_at",
     "Status": "head branches embedder recipe answer_model store size packs damaged",
     "Shown": "citation commit lines",

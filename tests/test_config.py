@@ -17,7 +17,7 @@ KEYS = {
     "embedder": ("itza.embedder", "ollama", "ollama"),
     "embed_model": ("itza.embedModel", "mxbai-embed-large", "mxbai-embed-large"),
     "answer_model": ("itza.answerModel", "llama3.2", "llama3.2"),
-    "server": ("itza.server", "ollama", "ollama"),
+    "server": ("itza.server", "openai", "openai"),
     "ollama_host": ("itza.ollamaHost", "127.0.0.1:9", "127.0.0.1:9"),
     "openai_base": ("itza.openaiBase", "http://[::1]:1/v1", "http://[::1]:1/v1"),
     "allow_remote": ("itza.allowRemote", "true", True),
@@ -155,7 +155,9 @@ def test_a_committed_file_sets_what_is_indexed_and_nothing_else(repo: Repo) -> N
             (b"secret/key.py", "excluded"),
             (b"big.py", "too large"),
         }
-        assert report.ignored_settings == ("itza.ollamahost",)
+        assert report.notes == (
+            ".itzaconfig: itza.ollamahost does not count there; include, exclude and maxFileSize do",
+        )
         assert itza.settings.ollama_host == ""
 
 
@@ -173,4 +175,23 @@ def test_a_committed_file_that_is_no_configuration_changes_nothing(repo: Repo) -
     repo.write("a.py", "def a(): pass\n")
     repo.commit()
     with Itza.open(repo.path) as itza:
-        assert itza.refresh().coverage.indexed == 2
+        for _ in range(2):  # told each time, not only when the tree is new
+            report = itza.refresh()
+            assert report.coverage.indexed == 2
+            assert report.notes == (".itzaconfig is not in git's configuration syntax and does not count",)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("maxFileSize = banana", ".itzaconfig: itza.maxFileSize: 'banana' is not a size such as 500k or 2m"),
+        ('exclude = ":!foo"', ".itzaconfig: itza.exclude: pathspec magic is not supported: :!foo"),
+    ],
+)
+def test_a_bad_value_in_the_committed_file_is_told_and_stops_nobody(repo: Repo, line: str, told: str) -> None:
+    repo.write(".itzaconfig", f"[itza]\n\t{line}\n")
+    repo.write("a.py", "def a(): pass\n")
+    repo.commit()
+    with Itza.open(repo.path) as itza:
+        assert itza.refresh().notes == (told,)
+        assert itza.search("a").hits

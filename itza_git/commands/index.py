@@ -30,8 +30,8 @@ def index(rev: str, as_json: bool, verbose: bool) -> int:
         for one in done.coverage.skipped:
             click.echo(f"  {one.reason:12} {quote(one.path)}")
     common.tell_unreadable(done.coverage)
-    for key in done.ignored_settings:
-        common.note(f"note: {key} in .itzaconfig does not count; it may set include, exclude and maxFileSize")
+    for told in done.notes:
+        common.note(f"note: {told}")
     for path in done.lossy[: common.MOST_NAMED]:
         common.note(f"note: {quote(path)} is not UTF-8 throughout; other bytes are shown as \ufffd")
     if len(done.lossy) > common.MOST_NAMED:

@@ -71,10 +71,10 @@ class Repository(Protocol):
         A key without a value reads "true". The configuration is read once per open repository.
         """
 
-    def committed_config(self, tree: bytes, name: bytes) -> dict[str, list[str]]:
+    def committed_config(self, tree: bytes, name: bytes) -> dict[str, list[str]] | None:
         """The keys (lower case) and values of a file in git's configuration syntax at the top of a tree.
 
-        Empty when there is none or it cannot be parsed; includes in it are not followed.
+        Empty when there is no such file, None when it cannot be parsed; includes in it are not followed.
         """
 
     def abbreviate(self, commit: bytes) -> str:

@@ -56,7 +56,7 @@ class Pygit2Repository:
         self._git = CommandLine(opened.git_dir, variables)
         self._trees = Trees(self._tree_content, self.id_length)
         self._settings: dict[str, list[str]] | None = None
-        self._committed_settings: dict[bytes, dict[str, list[str]]] = {}
+        self._committed_settings: dict[bytes, dict[str, list[str]] | None] = {}
         self._abbreviations: dict[bytes, str] = {}
         self._working_files: dict[bytes, working_tree.WorkingFile] = {}
 
@@ -153,14 +153,14 @@ class Pygit2Repository:
         # git lists section and name in lower case; a subsection keeps its case.
         return self._settings.get(f"{section.lower()}.{subsection}{dot}{name.lower()}", [])
 
-    def committed_config(self, tree: bytes, name: bytes) -> dict[str, list[str]]:
+    def committed_config(self, tree: bytes, name: bytes) -> dict[str, list[str]] | None:
         found = self._trees.find(tree, name, ())
         if not found:
             return {}
         blob = found[0].id
         if blob not in self._committed_settings:
             done = self._git.run("config", f"--blob={blob.hex()}", "--list", "--null", "--no-includes")
-            self._committed_settings[blob] = {} if done.returncode else _parsed_settings(done.stdout)
+            self._committed_settings[blob] = None if done.returncode else _parsed_settings(done.stdout)
         return self._committed_settings[blob]
 
     def abbreviate(self, commit: bytes) -> str:

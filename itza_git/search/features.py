@@ -45,6 +45,8 @@ COLUMNS: dict[str, str] = {
     "head": "it is the beginning of its file",
     "kind_type": "it defines a type",
     "kind_function": "it defines a function or method",
+    "defines_asked": "the same, and the question asks where it is defined",
+    "unmatched": "it holds none of the question's words, in no field, and others do",
     "asked": "its role is what the question asks for: tests, examples, docs",
     "told_not_shown": "it is documentation or an example, and the question asks how something works inside",
     **{f"role_{role}": f"the file is of the role {role}, and the question does not ask for that" for role in ROLES[1:]},
@@ -63,6 +65,7 @@ def features(
     by_file: Callable[[Callable[[int], float]], NDArray[np.float64]] = partial(_by_file, entry)
     lexical_part = _against_best(lexical.score)[pool]
     dense_part = _spread(dense.score[pool])
+    defines = _defines(question, [chunk.symbol for chunk in chunks])
     columns: dict[str, NDArray[np.floating]] = {
         "lexical": lexical_part,
         "dense": dense_part,
@@ -73,7 +76,9 @@ def features(
         "name": by_file(lambda e: _known_part(names[e], stems)),
         "name_asked": by_file(lambda e: len(stems.intersection(map(stem, names[e]))) / max(len(stems), 1)),
         "symbol": np.array([_best_symbol(chunk.symbol, stems) for chunk in chunks]),
-        "defines": _defines(question, [chunk.symbol for chunk in chunks]),
+        "defines": defines,
+        "defines_asked": defines * question.asks_definition,
+        "unmatched": (lexical.share[pool] == 0).astype(float) * bool(lexical.share.any()),
         "mentions": by_file(lambda e: np.log2(1 + corpus.holding("".join(names[e]))) / 12),
         "head": (pool == corpus.first_passage[entry]).astype(float),
         "kind_type": np.array([chunk.kind == "type" for chunk in chunks], float),

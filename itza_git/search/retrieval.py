@@ -17,6 +17,7 @@ from itza_git.search.ranking import Ranked, rank
 # With another embedding model cosines are higher, and the gate stays open until it is measured there too.
 WEAK_COVERAGE = 0.5
 WEAK_COSINE = 0.34
+MOST_UNKNOWN = 0.5
 
 
 _FORMS = ("e", "s", "es", "ed", "ing", "er", "ion", "y", "ies")
@@ -27,19 +28,21 @@ class Found:
     """Passages, best first, and what the question asks that none of the best holds.
 
     coverage: the part of the question's idf that the best five passages hold together, 0..1. cosine: similarity of the
-    nearest of them. unknown: content words that no passage of the tree holds; lacking: those not in the best five.
+    nearest of them. unknown: content words that no passage of the tree holds, in any form, and unknown_share their
+    part of the question's idf; lacking: words that the best five lack.
     """
 
     passages: list[Passage]
     coverage: float
     cosine: float
     unknown: list[str]
+    unknown_share: float
     lacking: list[str]
 
     @property
     def weak(self) -> bool:
         """Whether the best passages hold so little of the question that no answer can rest on them."""
-        return self.coverage < WEAK_COVERAGE and self.cosine < WEAK_COSINE
+        return self.unknown_share > MOST_UNKNOWN or (self.coverage < WEAK_COVERAGE and self.cosine < WEAK_COSINE)
 
 
 def search(
@@ -73,16 +76,14 @@ def _judged(
     nearness: Dense,
 ) -> Found:
     numbers = [r.passage for r in best]
-    held, total = 0.0, 0.0
-    unknown, lacking = [], []
-    for word in question.content_words:
-        idf = words_found.idf[word]
-        total += idf
-        if words_found.occurrences[word][numbers].any():
-            held += idf
-        else:
-            lacking.append(word)
-            if not _occurs(corpus, word):
-                unknown.append(word)
+    idf = {word: words_found.idf[word] for word in question.content_words}
+    total = sum(idf.values())
+    lacking = [word for word in idf if not words_found.occurrences[word][numbers].any()]
+    unknown = [word for word in lacking if not words_found.occurrences[word].any() and not _occurs(corpus, word)]
     cosine = float(nearness.own[numbers].max()) if numbers else 0.0
-    return Found(passages, held / total if total else 0.0, cosine, unknown, lacking)
+    if len(unknown) == len(idf) and cosine < WEAK_COSINE:
+        passages = []  # nothing of the question is here, and nothing is near it
+    if not total:
+        return Found(passages, 0.0, cosine, unknown, 0.0, lacking)
+    held = total - sum(idf[word] for word in lacking)
+    return Found(passages, held / total, cosine, unknown, sum(idf[word] for word in unknown) / total, lacking)
