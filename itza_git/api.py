@@ -228,12 +228,11 @@ class Itza:
         return AskResult(result, answer)
 
     def _answer(self, result: SearchResult, model: str, force: bool, statement: Callable[[Statement], None]) -> Answer:
-        # Only here, because httpx takes a tenth of a second to import.
+        # Only here, because a search needs none of it.
         from itza_git.answering.ask import answer
-        from itza_git.models.host import ollama_url
-        from itza_git.models.ollama import Ollama
+        from itza_git.models.choice import SERVERS
 
-        server = Ollama(ollama_url(self.settings.ollama_host), allow_remote=self.settings.allow_remote)
+        server = SERVERS[self.settings.server](self.settings)
         passages = [(hit.passage, hit.text) for hit in result.hits]
         final = PASSAGES_ONLY
         try:

@@ -23,10 +23,10 @@ _EXIT_CODES = {
 }
 
 _CONFIGURATION = {
-    "itza.embedder": "Where vectors come from: builtin (the default; offline), ollama.",
+    "itza.embedder": "Where vectors come from: builtin (the default; offline), ollama, openai.",
     "itza.embedModel": "The embedding model for a server; default nomic-embed-text.",
     "itza.answerModel": "The model that answers; default qwen2.5-coder:7b.",
-    "itza.server": "Who runs the answering model; default ollama.",
+    "itza.server": "Who runs the answering model: ollama (the default), or openai for llama.cpp, LM Studio, vLLM.",
     "itza.ollamaHost": "Where Ollama listens; default OLLAMA_HOST, else 127.0.0.1:11434.",
     "itza.openaiBase": "The address of an OpenAI-compatible server; default http://127.0.0.1:8080/v1.",
     "itza.allowRemote": "Whether a host other than this machine may be used; default false.",

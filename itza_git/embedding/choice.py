@@ -14,17 +14,14 @@ def _builtin(settings: Settings) -> Embedder:
     return Builtin()
 
 
-def _ollama(settings: Settings) -> Embedder:
-    # Only here, because httpx takes a tenth of a second to import.
+def _remote(settings: Settings) -> Embedder:
     from itza_git.embedding.remote import Remote
-    from itza_git.models.host import ollama_url
-    from itza_git.models.ollama import Ollama
+    from itza_git.models.choice import SERVERS
 
-    server = Ollama(ollama_url(settings.ollama_host), allow_remote=settings.allow_remote)
-    return Remote(server, settings.embed_model)
+    return Remote(SERVERS[settings.embedder](settings), settings.embed_model, embedder=settings.embedder)
 
 
-EMBEDDERS: dict[str, Callable[[Settings], Embedder]] = {"builtin": _builtin, "ollama": _ollama}
+EMBEDDERS: dict[str, Callable[[Settings], Embedder]] = {"builtin": _builtin, "ollama": _remote, "openai": _remote}
 
 
 def embedder_for(settings: Settings) -> Embedder:

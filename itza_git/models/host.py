@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from itza_git.errors import ConfigError
 
 DEFAULT_PORT = 11434
+DEFAULT_OPENAI_PORT = 8080
 ALLOW_REMOTE = "git config itza.allowRemote true"
 
 _SCHEME_PORTS = {"http": 80, "https": 443}
@@ -23,6 +24,16 @@ def ollama_url(value: str | None) -> str:
     Takes every form that Ollama takes: nothing, `host`, `host:port`, `:port`, an IPv6 address with or without
     brackets, a URL with or without path; spaces and quotes around it do not count. Raises `ConfigError`.
     """
+    return _url(value, DEFAULT_PORT)
+
+
+def openai_url(value: str | None) -> str:
+    """The base URL of an OpenAI-compatible server, in the same forms; one without a path gets the usual `/v1`."""
+    url = _url(value, DEFAULT_OPENAI_PORT)
+    return url if urlsplit(url).path else f"{url}/v1"
+
+
+def _url(value: str | None, default_port: int) -> str:
     text = (value or "").strip().strip("\"'").strip()
     scheme, separator, rest = text.partition("://")
     if not separator:
@@ -37,7 +48,7 @@ def ollama_url(value: str | None) -> str:
     if not separator and host == "ollama.com":
         # Ollama's own client does the same for its cloud.
         scheme, port = "https", port or 443
-    port = port or (_SCHEME_PORTS[scheme] if separator else DEFAULT_PORT)
+    port = port or (_SCHEME_PORTS[scheme] if separator else default_port)
     shown = f"[{host}]" if ":" in host else host
     return f"{scheme}://{shown}:{port}{slash}{path}".rstrip("/")
 

@@ -1,4 +1,4 @@
-"""What a streamed chat is made of: lines of JSON, and pieces of text that may hold a model's thinking."""
+"""What a streamed chat is made of: lines of JSON or events, and pieces of text that may hold a model's thinking."""
 
 from __future__ import annotations
 
@@ -16,12 +16,35 @@ def json_lines(blocks: Iterable[bytes]) -> Iterator[dict[str, object]]:
 
     Split by hand: httpx's iter_lines also breaks at U+0085 and its like, which may stand unescaped in a JSON string.
     """
+    yield from map(_object, _lines(blocks))
+
+
+def events(blocks: Iterable[bytes]) -> Iterator[dict[str, object] | None]:
+    """The objects of server-sent events that arrive in blocks cut anywhere; None for `[DONE]`. Raises `BadResponse`.
+
+    An error may also come in a field of its own, or as bare JSON.
+    """
+    for line in _lines(blocks):
+        field, _, value = line.partition(b":")
+        value = value.strip()
+        if line.startswith((b"{", b"<")):
+            yield _object(line)
+        elif field == b"data" and value == b"[DONE]":
+            yield None
+        elif field == b"data":
+            yield _object(value)
+        elif field == b"error":
+            yield {"error": _object(value)}
+
+
+def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines that are not blank."""
     held = b""
     for block in blocks:
         *lines, held = (held + block).split(b"\n")
-        yield from map(_object, filter(bytes.strip, lines))
+        yield from filter(bytes.strip, lines)
     if held.strip():
-        yield _object(held)
+        yield held
 
 
 def _object(line: bytes) -> dict[str, object]:
