@@ -21,7 +21,10 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from itza_git import citing, config
 from itza_git.answering.answer import PASSAGES_ONLY, Answer, Cited, Statement
+from itza_git.answering.ask import nothing_here
 from itza_git.answering.citation import WORKTREE, Citation
+from itza_git.answering.links import Links, links_of
+from itza_git.answering.verification import Verification, verify_all
 from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
@@ -219,8 +222,10 @@ class Itza:
             languages=languages,
             watch=watch,
         )
-        if not use_model or not result.hits:
-            return AskResult(result, PASSAGES_ONLY, None)
+        if not result.hits:
+            return AskResult(result, nothing_here(question, []))
+        if not use_model:
+            return AskResult(result, PASSAGES_ONLY)
         try:
             answer = self._answer(result, model or self.settings.answer_model, force, statement)
         except ModelError as e:
@@ -257,6 +262,19 @@ class Itza:
             head = self.resolve()
             return citing.show_uncommitted(self.repository, citation, head, self._policy(head).max_file_size)
         return citing.show(self.repository, citation)
+
+    def verify(self, text: str, rev: str = "HEAD") -> Verification:
+        """Every citation in a text, and whether it still holds at a revision. Raises `UnknownRevision`, `UnbornHead`."""
+        return self.verify_all([text], rev)[0]
+
+    def verify_all(self, texts: Sequence[str], rev: str = "HEAD") -> list[Verification]:
+        """The same for several texts; what they cite is read once for all."""
+        return verify_all(self.repository, texts, self.resolve(rev))
+
+    @property
+    def links(self) -> Links | None:
+        """The web pages of the remote; None when its host is not known."""
+        return links_of(self.repository)
 
     @_heals
     def status(self) -> Status:

@@ -83,12 +83,19 @@ def test_a_model_that_does_not_know_ends_with_1_and_the_nearest_passages(
 
 
 def test_a_question_about_something_else_never_reaches_the_model(project: Repo, server: Script) -> None:
-    foreign = "where does the kubernetes scheduler evict zookeeper pods?"
+    foreign = "how does the kubernetes scheduler evict failed zookeeper pods?"
     done = itza(project, "ask", foreign, "--json", OLLAMA_HOST=server.host)
     assert (done.code, done.json["status"], done.json["no_se_by"]) == (1, "no_se", "retrieval")
     assert server.chats == []
     itza(project, "ask", foreign, "--force", OLLAMA_HOST=server.host)
     assert len(server.chats) == 1
+
+
+def test_a_question_of_which_nothing_is_here_is_no_se_without_a_passage(project: Repo, server: Script) -> None:
+    done = itza(project, "ask", "kubernetes zookeeper?", "--json", OLLAMA_HOST=server.host)
+    assert (done.code, done.json["status"], done.json["no_se_by"]) == (1, "no_se", "retrieval")
+    assert done.json["passages"] == [] and "kubernetes" in done.json["missing"]
+    assert itza(project, "search", "kubernetes zookeeper?").code == 1
 
 
 def test_a_model_that_is_not_there_is_named_with_the_command_that_fetches_it(project: Repo, server: Script) -> None:

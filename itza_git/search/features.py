@@ -141,19 +141,20 @@ def stem(word: str) -> str:
 
 
 def _defines(question: Question, symbols: Iterable[str]) -> NDArray[np.float64]:
-    """1 where a passage defines what the question names."""
-    wanted = {"".join(words(name)) for name in question.names}
-    if len(question.content_words) <= 2:
-        wanted.add("".join(question.content_words))
-    wanted.discard("")
-    return np.array([float(bool(wanted) and _names(symbol, wanted)) for symbol in symbols])
+    """1 where a passage defines what the question names, to the letter; 0.5 where it is spelled in another way."""
+    named = {name.removesuffix("()") for name in question.names}
+    if not named and len(question.content_words) <= 2:
+        named = {"".join(question.content_words)}
+    joined = {"".join(words(name)) for name in named} - {""}
+    return np.array([_defined_part(symbol, named, joined) if joined else 0.0 for symbol in symbols])
 
 
-def _names(symbol: str, wanted: set[str]) -> bool:
-    for name in symbol.split(", "):
-        if "".join(words(name)) in wanted or "".join(words(name.rpartition(".")[2])) in wanted:
-            return True
-    return False
+def _defined_part(symbol: str, named: set[str], joined: set[str]) -> float:
+    """How well one of the names in a symbol is one of those named; of a qualified name the last part will do."""
+    forms = [form for name in symbol.split(", ") for form in (name, name.rpartition(".")[2])]
+    if not named.isdisjoint(forms):
+        return 1.0
+    return 0.5 if any("".join(words(form)) in joined for form in forms) else 0.0
 
 
 def _roles(

@@ -62,7 +62,10 @@ class Question:
     def content_words(self) -> list[str]:
         """The words that say what it is about, each once, in order; all words when nothing else is left."""
         found = list(dict.fromkeys(self._words))
-        return [word for word in found if word not in STOP_WORDS][:MOST_WORDS] or found[:MOST_WORDS]
+        # A part of a name is not said in passing: `FromRequest` is about "from" too.
+        named = {part for name in self.names for part in words.words(name)}
+        kept = [word for word in found if word in named or word not in STOP_WORDS]
+        return kept[:MOST_WORDS] or found[:MOST_WORDS]
 
     @cached_property
     def terms(self) -> dict[str, float]:

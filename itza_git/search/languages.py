@@ -1,0 +1,148 @@
+"""Questions in other languages than English: which one it is, and what its words are in English.
+
+Code is written in English, many questions are not. `tables/` has one table a language, learned by
+`training/translations.py` from the translation catalogs of permissively licensed packages, and the stop words of each.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+ENGLISH = "en"
+TABLES = Path(__file__).with_name("tables")
+
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_KANA = re.compile("[\u3040-\u30ff]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
+_CYRILLIC = re.compile("[\u0400-\u04ff]")
+_HIRAGANA = re.compile("[\u3040-\u309f]+")
+# Letters and signs that English has not, and the languages that have them.
+_MARKS = {
+    "es": re.compile("[¿¡ñáéíóú]", re.IGNORECASE),
+    "pt": re.compile("[ãõçáéíóúâêô]", re.IGNORECASE),
+    "fr": re.compile("[éèêàâçùûîïôœ]", re.IGNORECASE),
+    "de": re.compile("[äöüß]", re.IGNORECASE),
+    "it": re.compile("[àèéìòù]", re.IGNORECASE),
+}
+# Stop words of other languages that are words of English, or of code, tell nothing.
+_AMBIGUOUS = frozenset("a as come dar den der des die do en es fate hat la le los man me no on or pour se son sur un".split())
+
+# A form that the table lacks has the meaning of those that share its beginning: `generan` that of `generar`.
+SHORTEST_BEGINNING = 4
+LONGEST_ENDING = 4
+MOST_MEANINGS = 2
+
+
+def fold(word: str) -> str:
+    """A word without its accents: many write `configuracion`. Japanese voicing marks stay."""
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", word)))
+
+
+@cache
+def _stop_words() -> dict[str, frozenset[str]]:
+    known = json.loads((TABLES / "stop_words.json").read_text("utf-8"))
+    return {language: frozenset(words.split()) for language, words in known.items()}
+
+
+@cache
+def stop_words(language: str) -> frozenset[str]:
+    """The words of a language, with and without accents, that say how is asked and not what about."""
+    words = _stop_words().get(language, frozenset())
+    return words | frozenset(map(fold, words))
+
+
+def is_grammar(word: str) -> bool:
+    """Whether it is written in hiragana alone, in which Japanese writes endings and particles."""
+    return bool(_HIRAGANA.fullmatch(word))
+
+
+def detect(text: str, words: Iterable[str]) -> str:
+    """The language of a question: English whenever it is not clearly another.
+
+    text: the question without what looks like code; words: its words, lower-case.
+    """
+    found = {fold(word) for word in words}
+    english = len(found & stop_words(ENGLISH) - _AMBIGUOUS)
+    script = _by_script(text)
+    if script:
+        return script if english < 2 else ENGLISH
+    scores = Counter({one: len(found & stop_words(one) - _telling_nothing()) for one in _MARKS})
+    if not scores.total():
+        return ENGLISH
+    marked = {one: len(set(mark.findall(text))) for one, mark in _MARKS.items()}
+    best = max(_MARKS, key=lambda one: (scores[one], marked[one]))
+    if scores[best] > english and scores[best] + bool(marked[best]) >= 2:
+        return best
+    return best if _speaks(best, found, english) else ENGLISH
+
+
+@cache
+def _telling_nothing() -> frozenset[str]:
+    return _AMBIGUOUS | stop_words(ENGLISH)
+
+
+def _speaks(language: str, found: set[str], english: int) -> bool:
+    """Whether one stop word is enough, because all others are in the table: `lectura del archivo`."""
+    others = found - stop_words(language)
+    return not english and len(others) > 1 and all(word in table(language) for word in others)
+
+
+def _by_script(text: str) -> str | None:
+    if _KANA.search(text):
+        return "ja"
+    if _HAN.search(text):
+        return "zh"
+    return "ru" if _CYRILLIC.search(text) else None
+
+
+class Table:
+    """What the words of a language are in English, best first."""
+
+    def __init__(self, known: Mapping[str, list[str]]) -> None:
+        self._known = known
+        self._words = sorted(known)
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._known
+
+    def meanings(self, word: str) -> list[str]:
+        """The English words for a word in any of its forms; none when it is unknown."""
+        word = fold(word)
+        return self._known.get(word) or self._of_family(word)
+
+    def _of_family(self, word: str) -> list[str]:
+        """The meanings that most words with the same beginning have; the longest beginning that any has is taken."""
+        for cut in range(1, LONGEST_ENDING + 1):
+            beginning = word[: len(word) - cut]
+            if len(beginning) < SHORTEST_BEGINNING:
+                break
+            votes: Counter[str] = Counter()
+            for at in range(bisect_left(self._words, beginning), len(self._words)):
+                relative = self._words[at]
+                if not relative.startswith(beginning):
+                    break
+                if len(relative) <= len(beginning) + LONGEST_ENDING:
+                    votes.update(self._known[relative])
+            if votes:
+                return [meaning for meaning, _ in votes.most_common(MOST_MEANINGS)]
+        return []
+
+
+@cache
+def table(language: str) -> Table:
+    """The table of a language, read when the first question in it comes; empty for a language without one."""
+    path = TABLES / f"{language}.tsv"
+    if not path.is_file():
+        return Table({})
+    lines = path.read_text("utf-8").split("\n")
+    return Table({w: m.split(" ") for w, _, m in (line.partition("\t") for line in lines) if m and w[0] != "#"})
