@@ -24,7 +24,8 @@ from itza_git.answering.answer import PASSAGES_ONLY, Answer, Cited, Statement
 from itza_git.answering.ask import nothing_here
 from itza_git.answering.citation import WORKTREE, Citation
 from itza_git.answering.links import Links, links_of
-from itza_git.answering.verification import Verification, verify_all
+from itza_git.answering.verdicts import Verification
+from itza_git.answering.verification import verify_all
 from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
@@ -264,7 +265,7 @@ class Itza:
         return citing.show(self.repository, citation)
 
     def verify(self, text: str, rev: str = "HEAD") -> Verification:
-        """Every citation in a text, and whether it still holds at a revision. Raises `UnknownRevision`, `UnbornHead`."""
+        """Every citation in a text, and whether it holds at a revision. Raises `UnknownRevision`, `UnbornHead`."""
         return self.verify_all([text], rev)[0]
 
     def verify_all(self, texts: Sequence[str], rev: str = "HEAD") -> list[Verification]:

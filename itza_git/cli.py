@@ -23,6 +23,7 @@ COMMANDS = {
     "index": "Index HEAD (or a revision) now.",
     "show": "Show the lines that a citation names.",
     "gc": "Drop from the index what nothing reaches any more.",
+    "verify": "Check the citations in a text against HEAD.",
     "status": "Say what is indexed, and how well.",
     "hooks": "Let git refresh the index: install, uninstall, status.",
 }

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import combining, east_asian_width
 
 from itza_git.answering.answer import Cited, Statement
 from itza_git.answering.citation import WORKTREE
+from itza_git.answering.links import Links
 from itza_git.hooks.health import ago
 from itza_git.indexing.garbage import Collected
 from itza_git.paths import quote
@@ -41,6 +42,12 @@ class Style:
         """text in a colour (an SGR code), or as it is."""
         return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
 
+    def link(self, text: str, url: str | None) -> str:
+        """text that leads to url (OSC 8) where there is colour; a url of other than printable ASCII is left out."""
+        if not (self.colour and url and re.fullmatch(r"[!-~]+", url)):
+            return text
+        return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\"
+
 
 BOLD, DIM, GREEN, YELLOW, CYAN = "1", "2", "32", "33", "36"
 
@@ -63,14 +70,15 @@ def first(result: SearchResult, count: int) -> SearchResult:
     return replace(result, hits=result.hits[:count])
 
 
-def hits(result: SearchResult, style: Style, verbose: bool = False) -> str:
+def hits(result: SearchResult, style: Style, verbose: bool = False, links: Links | None = None) -> str:
     """The hits of a search: citation and symbol, then the lines that matter."""
     wanted = frozenset(Question(result.query).content_words)
-    return "\n\n".join(_hit(hit, wanted, style, verbose) for hit in result.hits)
+    return "\n\n".join(_hit(hit, wanted, style, verbose, links) for hit in result.hits)
 
 
-def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool) -> str:
-    head = style.paint(hit.citation, GREEN)
+def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool, links: Links | None) -> str:
+    url = links.url(hit.passage.path, hit.passage.first, hit.passage.last, hit.commit) if links else None
+    head = style.link(style.paint(hit.citation, GREEN), url)
     if hit.passage.symbol:
         head += "  " + style.paint(_short(hit.passage.symbol, style.width - _columns(hit.citation) - 2), BOLD)
     lines = hit.text.split("\n")
@@ -136,9 +144,24 @@ def snippet(lines: Sequence[str], wanted: frozenset[str], size: int = SNIPPET_LI
     return range(first, last)
 
 
-def sources(cited: Iterable[tuple[Cited, str]], style: Style) -> str:
-    """The list under an answer: number and citation."""
-    return "\n".join(f"{style.paint(f'[{one.n}]', CYAN)} {style.paint(citation, GREEN)}" for one, citation in cited)
+def sources(cited: Iterable[tuple[Cited, str]], style: Style, urls: Mapping[int, str | None] | None = None) -> str:
+    """The list under an answer: number and citation, leading to the urls that `urls` gives."""
+    return "\n".join(
+        f"{style.paint(f'[{one.n}]', CYAN)} {style.link(style.paint(citation, GREEN), (urls or {}).get(one.n))}"
+        for one, citation in cited
+    )
+
+
+def urls(asked: AskResult, links: Links | None) -> dict[int, str | None]:
+    """The permalink of each citation of an answer by its number."""
+    return {
+        one.n: links.url(one.path, one.first, one.last, _commit_of(one, asked.result)) if links else None
+        for one in asked.answer.citations
+    }
+
+
+def _commit_of(one: Cited, result: SearchResult) -> str:
+    return WORKTREE if one.path in result.uncommitted else result.commit
 
 
 def statement(said: Statement) -> str:
@@ -234,9 +257,11 @@ def search_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
     return _head_json(result, dirty) | {"hits": [hit_json(hit) for hit in result.hits]}
 
 
-def ask_json(asked: AskResult, cited: Sequence[tuple[Cited, str]], dirty: bool) -> dict[str, Any]:
+def ask_json(
+    asked: AskResult, cited: Sequence[tuple[Cited, str]], dirty: bool, links: Links | None = None
+) -> dict[str, Any]:
     """The object that `ask --json` prints. cited: the answer's citations with their rendered form."""
-    answer, result = asked.answer, asked.result
+    answer, result, leads = asked.answer, asked.result, urls(asked, links)
     return _head_json(result, dirty) | {
         "status": answer.status,
         "confidence": answer.confidence,
@@ -245,8 +270,7 @@ def ask_json(asked: AskResult, cited: Sequence[tuple[Cited, str]], dirty: bool) 
         "missing": answer.missing,
         "model": answer.model,
         "citations": [
-            _cited_json(one, citation, WORKTREE if one.path in result.uncommitted else result.commit)
-            for one, citation in cited
+            _cited_json(one, citation, _commit_of(one, result)) | {"url": leads.get(one.n)} for one, citation in cited
         ],
         "rejected": [{"text": one.text, "reason": one.reason} for one in answer.rejected],
         "passages": [hit_json(hit) for hit in result.hits],
@@ -266,7 +290,6 @@ def _cited_json(one: Cited, citation: str, commit: str) -> dict[str, Any]:
             "citation": citation,
             "verified": True,
             "by": one.by,
-            "url": None,
         }
     )
 

@@ -24,6 +24,8 @@ SIGNATURES = {
     "search": "self query *rev *branch *worktree *limit *paths *languages *watch",
     "ask": "self question *rev *branch *worktree *limit *paths *languages *model *use_model *force *watch *statement",
     "show": "self citation",
+    "verify": "self text rev",
+    "verify_all": "self texts rev",
     "status": "self",
     "resolve": "self rev branch",
     "cite": "self path first last commit",

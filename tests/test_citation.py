@@ -49,7 +49,7 @@ def test_any_text_is_a_citation_or_a_named_error(text: str) -> None:
     [
         (Citation(b"a/b.py", 10, 42, "1a2b3c4"), "a/b.py:10-42@1a2b3c4"),
         (Citation(b"a/b.py", 10, 10, "1a2b3c4"), "a/b.py:10@1a2b3c4"),
-        (Citation(b"a b.py", 1, 2, "worktree"), "a b.py:1-2@worktree"),
+        (Citation(b"a b.py", 1, 2, "worktree"), '"a b.py":1-2@worktree'),
         (Citation("a/\u00e9.md".encode(), 1, 1, "1a2b3c4"), "a/\u00e9.md:1@1a2b3c4"),
         (Citation(b"\xff.c", 1, 1, "1a2b3c4"), '"\\377.c":1@1a2b3c4'),
         (Citation(b"a:1@dead", 3, 3, "1a2b3c4"), '"a:1@dead":3@1a2b3c4'),

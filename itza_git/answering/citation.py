@@ -1,7 +1,8 @@
 """Citations as people and programs read them: `path:first-last@commit`.
 
-The form is exact: `parse(render(c)) == c` for every path and every lines. A path that would be read differently, or
-that a terminal would garble, is quoted as git quotes it.
+The form is exact: `parse(render(c)) == c` for every path and every lines. A path that would be read differently, that
+a terminal would garble, or whose end could not be told in running text (one with spaces, say) is quoted as git quotes
+it; see finding.py for how citations are found there.
 """
 
 from __future__ import annotations
@@ -15,11 +16,17 @@ from itza_git.paths import quote, unquote
 WORKTREE = "worktree"
 """What stands in place of the commit when the content is not committed."""
 
-_COMMIT = rf"[0-9a-f]{{4,64}}|{WORKTREE}"
-_LINES = r"[1-9][0-9]*"
+COMMIT = rf"[0-9a-f]{{4,64}}|{WORKTREE}"
+LINES = r"[1-9][0-9]*"
 _CITATION = re.compile(
-    rf'(?P<path>"(?:[^"\\]|\\.)*"|[^":@\n][^:@\n]*):(?P<first>{_LINES})(?:-(?P<last>{_LINES}))?@(?P<commit>{_COMMIT})'
+    rf'(?P<path>"(?:[^"\\]|\\.)*"|[^":@\n][^:@\n]*):(?P<first>{LINES})(?:-(?P<last>{LINES}))?@(?P<commit>{COMMIT})'
 )
+
+
+# What a path may consist of to stand in running text as it is; any other is quoted.
+PATH_START = r"[\w.]"
+PATH_CHARACTER = r"[\w./+~#%^$-]"
+_PLAIN = re.compile(rf"{PATH_START}{PATH_CHARACTER}*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,7 @@ class Citation:
     commit: str
 
     def __post_init__(self) -> None:
-        if not self.path or not 1 <= self.first <= self.last or not re.fullmatch(_COMMIT, self.commit):
+        if not self.path or not 1 <= self.first <= self.last or not re.fullmatch(COMMIT, self.commit):
             raise ValueError(f"not a citation: {self!r}")
 
 
@@ -44,7 +51,7 @@ def render(citation: Citation) -> str:
 
 def _path(path: bytes) -> str:
     text = quote(path)
-    if text.startswith('"') or not (re.search("[:@]", text) or text != text.strip()):
+    if text.startswith('"') or _PLAIN.fullmatch(text):
         return text
     # git would print it as it is, so nothing in it needs an escape.
     return f'"{text}"'

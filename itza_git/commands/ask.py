@@ -8,6 +8,7 @@ import click
 
 from itza_git import render
 from itza_git.answering.answer import Statement
+from itza_git.answering.links import Links
 from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.results import AskResult
@@ -69,11 +70,12 @@ def ask(
         cited = itza.citations(asked)
         common.tell_damage(itza)
         dirty = as_json and itza.is_dirty(rev, branch)
+        links = itza.links
     if as_json:
-        common.print_json(render.ask_json(asked, cited, dirty))
+        common.print_json(render.ask_json(asked, cited, dirty, links))
     else:
         stream.end()
-        _print(asked, render.sources(cited, common.style()), limit, verbose)
+        _print(asked, render.sources(cited, common.style(), render.urls(asked, links)), limit, verbose, links)
     if asked.note:
         common.note(f"note: {asked.note}; these are the passages that an answer would rest on")
     common.tell(asked.result)
@@ -99,7 +101,7 @@ class _Stream:
             click.echo()
 
 
-def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool) -> None:
+def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool, links: Links | None) -> None:
     """What follows the streamed statements."""
     status = asked.answer.status
     if status == "no_se":
@@ -113,7 +115,7 @@ def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool) -> 
     if asked.result.hits:
         if status == "no_se":
             click.echo("\nnearest passages:\n")
-        click.echo(render.hits(render.first(asked.result, limit or SHOWN_PASSAGES), common.style(), verbose))
+        click.echo(render.hits(render.first(asked.result, limit or SHOWN_PASSAGES), common.style(), verbose, links))
 
 
 def _exit_code(asked: AskResult, strict: bool) -> int:

@@ -45,9 +45,10 @@ def search(
         )
         common.tell_damage(itza)
         dirty = as_json and itza.is_dirty(rev, branch)
+        links = itza.links
     if as_json:
         common.print_json(render.search_json(result, dirty))
     elif result.hits:
-        click.echo(render.hits(result, common.style(), verbose))
+        click.echo(render.hits(result, common.style(), verbose, links))
     common.tell(result)
     return 0 if result.hits else common.NOTHING_FOUND

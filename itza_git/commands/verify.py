@@ -1,0 +1,93 @@
+"""`git itza verify`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from itza_git import render_verify
+from itza_git.answering.verdicts import Verification, fixed
+from itza_git.api import Itza
+from itza_git.commands import common
+from itza_git.errors import UsageError
+
+NOT_THE_SAME = 1
+STDIN = "-"
+
+
+@click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path())
+@click.option("--rev", default="HEAD", show_default=True, help="The revision to check against.")
+@click.option("--fix", is_flag=True, help="Rewrite the citations that moved, in place; of stdin, to stdout.")
+@click.option("-q", "--quiet", is_flag=True, help="Print nothing; the exit code tells.")
+@common.json_option
+@click.option("-v", "--verbose", is_flag=True, help="Show what changed, as a diff.")
+def verify(files: tuple[str, ...], rev: str, fix: bool, quiet: bool, as_json: bool, verbose: bool) -> int:
+    """Check every citation in FILEs (or stdin) against HEAD: same, moved, changed, gone.
+
+    A citation is same when its lines stand at the same place, moved when they stand elsewhere, in a renamed file for
+    instance. uncommitted are those of @worktree, which nothing can check. Exit code 1 when one is not the same; with
+    --fix, when one is neither the same nor rewritten.
+    """
+    names = files or (STDIN,)
+    if fix and as_json and STDIN in names:
+        raise click.UsageError("--fix writes the text of stdin where --json writes; give a file")
+    texts = {name: _read(name) for name in names}
+    with Itza.open() as itza:
+        commit = itza.resolve(rev)
+        checked = list(zip(texts, itza.verify_all(list(texts.values()), rev), strict=True))
+        links = itza.links
+    if fix:
+        for name, verification in checked:
+            _write(name, texts[name], fixed(texts[name], verification))
+    if as_json:
+        common.print_json(render_verify.verify_json(checked, rev, commit.id.hex(), fix))
+    elif not quiet:
+        to_stderr = fix and STDIN in texts
+        click.echo(render_verify.verdicts(checked, common.style(), verbose, links), err=to_stderr)
+    return 0 if all(_holds(verification, fix) for _, verification in checked) else NOT_THE_SAME
+
+
+def _holds(verification: Verification, fix: bool) -> bool:
+    return verification.holds or (fix and all(one.verdict.status in ("same", "moved") for one in verification.checked))
+
+
+def _read(name: str) -> str:
+    """The text of a file; bytes that are not UTF-8 stay what they are."""
+    try:
+        data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+    except OSError as e:
+        raise UsageError(f"cannot read {name}: {e.strerror}", "git itza verify FILE...") from e
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _write(name: str, before: str, after: str) -> None:
+    data = after.encode("utf-8", "surrogateescape")
+    if name == STDIN:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    elif after != before:
+        try:
+            _replace(Path(name).resolve(), data)
+        except OSError as e:
+            raise UsageError(f"cannot write {name}: {e.strerror}", "git itza verify FILE...") from e
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Put data in the file's place at once: who reads it meanwhile sees the old or the new, never a part."""
+    handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(path, aside)
+        os.replace(aside, path)
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise
