@@ -11,7 +11,7 @@ from itza_git.answering.ask import answer
 from itza_git.errors import BadResponse, ItzaError, ModelMissing, ServerUnreachable, UsageError
 from itza_git.models.protocol import Message, PromptTooLong, Usage
 from itza_git.records import Passage
-from tests.passages import PASSAGES
+from tests.passages import PASSAGES, passage
 
 QUESTION = "How are packs opened?"
 GOOD = "`Store.open_pack` looks into the cache first [1]."
@@ -88,6 +88,56 @@ def test_the_models_no_se() -> None:
     assert not streamed
     assert (found.status, found.no_se_by, found.missing) == ("no_se", "model", "how packs are written")
     assert found.text is None and found.confidence is None and found.model == "m"
+
+
+class Wavering(Model):
+    """A model that writes the next text when it is asked again."""
+
+    def __init__(self, *texts: str, then: ItzaError | None = None) -> None:
+        super().__init__("")
+        self.texts = list(texts)
+        self.then = then
+
+    def chat(
+        self, model: str, messages: Sequence[Message], *, num_ctx: int, num_predict: int, think: bool = False
+    ) -> Iterator[str | Usage]:
+        if self.then and not self.texts:
+            raise self.then
+        self.text = self.texts.pop(0)
+        return super().chat(model, messages, num_ctx=num_ctx, num_predict=num_predict)
+
+    @property
+    def shown(self) -> list[int]:
+        return [prompt[-1].content.count(" lines ") for prompt in self.prompts]
+
+
+FOUR = [*PASSAGES, passage("src/more.py", "def more():\n    return 1")]
+
+
+@pytest.mark.parametrize(("passages", "shown"), [(FOUR, [4, 3]), (PASSAGES, [3, 2])])
+def test_no_se_is_asked_once_more_with_the_best_passages(passages: list[tuple[Passage, str]], shown: list[int]) -> None:
+    model = Wavering("NO_SE: packs. Else [9].", GOOD)
+    streamed, found = ask(model, passages)
+    assert model.shown == shown
+    assert (found.status, found.confidence, found.text) == ("answered", "low", GOOD)
+    assert found.statements == tuple(streamed)
+    assert "[9]" in [rejected.text for rejected in found.rejected]
+    model = Wavering("NO_SE: packs.", "NO_SE: how packs are written.")
+    _, found = ask(model, passages)
+    assert (found.status, found.no_se_by, found.missing) == ("no_se", "model", "how packs are written")
+
+
+def test_no_se_is_believed_when_retrieval_is_weak_or_there_is_little_to_leave_out() -> None:
+    for passages, weak in ((FOUR, True), (PASSAGES[:2], False)):
+        model = Wavering("NO_SE: packs.")
+        _, found = ask(model, passages, weak=weak, force=True)
+        assert (found.status, len(model.prompts)) == ("no_se", 1)
+
+
+def test_no_se_stands_when_asking_again_fails() -> None:
+    _, found = ask(Wavering("NO_SE: packs.", then=ServerUnreachable("gone")))
+    assert (found.status, found.missing) == ("no_se", "packs")
+    assert found.rejected[-1].text == "gone"
 
 
 def test_no_se_with_an_answer_is_of_low_confidence() -> None:

@@ -69,6 +69,59 @@ def test_every_mark_outside_is_no_such_passage(mark: str) -> None:
     assert attributor.rejected == (Rejected(mark, "no such passage"),)
 
 
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("A response that is ok is returned in src/net.py:44-46.", "A response that is ok is returned in src/net.py."),
+        ("A response that is ok is returned (src/net.py:45).", "A response that is ok is returned."),
+        ("A response that is ok is returned [`net.py:44-46@1a2b3c4`].", "A response that is ok is returned."),
+        ("`./src/net.py:44\u201346` returns a response that is ok.", "`./src/net.py` returns a response that is ok."),
+    ],
+)
+def test_a_place_is_one_more_witness_and_its_lines_are_not_printed(written: str, text: str) -> None:
+    statement, attributor = one(written)
+    assert statement.text == text
+    assert cited(statement) == [(RETRY_LINES, "model")]
+    assert not attributor.rejected
+
+
+@pytest.mark.parametrize(
+    ("place", "left"),
+    [
+        ("src/net.py:1-3", " in src/net.py"),
+        ("src/net.py:46-44@1a2b3c4", " in src/net.py"),
+        ("(src/net.py:900)", " in"),
+        ("src/none.py:44-46", " in"),
+        ("none:44@worktree", " in"),
+        ("src/net.py:" + "9" * 5000, " in src/net.py"),
+    ],
+)
+def test_a_place_that_no_passage_has_is_taken_out_and_reported(place: str, left: str) -> None:
+    [statement], attributor = attribute(f"A response that is ok is returned in {place}.", size=10_000)
+    assert statement.text.removesuffix(".").rstrip() == f"A response that is ok is returned{left}"
+    assert cited(statement) == [(RETRY_LINES, "tool")]
+    assert attributor.rejected == (Rejected(place, "no passage has these lines"),)
+
+
+@pytest.mark.parametrize(
+    "text", ["It listens at 127.0.0.1:80.", "At http://localhost:8080/x it is.", "At 12:30 it is."]
+)
+def test_a_host_with_a_port_is_no_place(text: str) -> None:
+    assert one(text)[0].text == text
+
+
+def test_places_and_marks_cannot_hide_one_another() -> None:
+    _, attributor = attribute("A response is src/net.py:1[1]2@1a2b[2]3 and a:1@abcd:2@abcd and [[9]1].")
+    assert {rejected.text for rejected in attributor.rejected} >= {"[9]", "src/net.py:12@1a2b3", "a:1@abcd", ":2@abcd"}
+    [statement], _ = attribute("A response that is ok is returned at x:[1]1@abcd:1@abcd.")
+    assert "@" not in statement.text
+
+
+def test_a_line_number_of_any_length_is_only_a_number() -> None:
+    [statement], _ = attribute("`MAX_RETRIES` is on line " + "9" * 5000 + ".", size=10_000)
+    assert not statement.verified
+
+
 def test_a_name_in_no_passage_leaves_the_sentence_unverified() -> None:
     statement, attributor = one("`Store.flush_all` writes the cache to the folder [1].")
     assert statement.text == "`Store.flush_all` writes the cache to the folder."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 from itza_git.answering.answer import Answer, Rejected, Statement, conclude
 from itza_git.answering.attribution import Attributor
 from itza_git.answering.prompt import NUM_PREDICT, Block, budget, fewest_tokens, messages, select
-from itza_git.errors import BadResponse, ServerUnreachable
+from itza_git.errors import BadResponse, ModelError, ServerUnreachable
 from itza_git.models.protocol import ChatServer, Message, PromptTooLong, Usage
 from itza_git.records import Passage
 from itza_git.search.question import Question
@@ -16,6 +16,8 @@ from itza_git.words import words
 # Always the same, because Ollama loads the model anew when it changes.
 NUM_CTX = 4096
 MOST_MISSING_WORDS = 6
+# So many of the best passages are tried again after a NO_SE that retrieval does not bear out; of three, two.
+RETRY_PASSAGES = 3
 
 
 def answer(
@@ -37,19 +39,29 @@ def answer(
     if not passages or (weak and not force):
         yield nothing_here(question, passages)
         return
-    blocks = select(passages, budget(question, num_ctx))
+    run = yield from _fitting(_Run(question, select(passages, budget(question, num_ctx)), model, num_ctx), server)
+    if run.refused and run.fewer and not weak:
+        # Many passages make a small model refuse what the best of them answer.
+        again = _Run(question, run.fewer, model, num_ctx)
+        try:
+            yield from again.statements(server)
+            run = again.after(run)
+        except ModelError as error:
+            run.note(error)
+    yield run.answer(weak)
+
+
+def _fitting(run: _Run, server: ChatServer) -> Generator[Statement, None, _Run]:
+    """The statements of the run; the run itself, or the first with fewer passages that the server's window takes."""
     while True:
-        run = _Run(question, blocks, model, num_ctx)
         try:
             yield from run.statements(server)
+            return run
         except PromptTooLong:
             # Dense text has more tokens than were reckoned with.
-            if len(blocks) == 1:
+            if len(run.blocks) == 1:
                 raise
-            blocks = blocks[: len(blocks) // 2]
-            continue
-        yield run.answer(weak)
-        return
+            run = _Run(run.question, run.blocks[: len(run.blocks) // 2], run.model, run.num_ctx)
 
 
 def nothing_here(question: str, passages: Sequence[tuple[Passage, str]]) -> Answer:
@@ -74,10 +86,10 @@ class _Run:
     """One call of the model."""
 
     def __init__(self, question: str, blocks: Sequence[Block], model: str, num_ctx: int) -> None:
-        self._question = question
-        self._blocks = blocks
-        self._model = model
-        self._num_ctx = num_ctx
+        self.question = question
+        self.blocks = blocks
+        self.model = model
+        self.num_ctx = num_ctx
         self._prompt: list[Message] = messages(question, blocks)
         self._attributor = Attributor(blocks, question)
         self._kept: list[Statement] = []
@@ -87,7 +99,7 @@ class _Run:
         """The checked statements as they come. Raises `ModelError` when there is none before the server fails."""
         cut = False
         try:
-            for item in server.chat(self._model, self._prompt, num_ctx=self._num_ctx, num_predict=NUM_PREDICT):
+            for item in server.chat(self.model, self._prompt, num_ctx=self.num_ctx, num_predict=NUM_PREDICT):
                 if isinstance(item, Usage):
                     cut = item.reason == "length"
                     self._compare(item)
@@ -110,9 +122,30 @@ class _Run:
         """Notice a prompt that the server cut to its window: the rules go first, and with them all trust."""
         read = usage.prompt_tokens
         # Some servers say nothing, or 0, of a prompt that they had in their cache.
-        if read and (read < fewest_tokens(self._prompt) or read >= self._num_ctx):
+        if read and (read < fewest_tokens(self._prompt) or read >= self.num_ctx):
             self._suspect = True
             self._attributor.reject("the prompt", f"the server read only {read} tokens of it")
+
+    @property
+    def refused(self) -> bool:
+        """Whether the model said NO_SE, and nothing else that can be shown."""
+        return self._attributor.said_no_se and not self._kept
+
+    @property
+    def fewer(self) -> Sequence[Block]:
+        """The best two or three passages; none when there were no more than those."""
+        return () if len(self.blocks) < RETRY_PASSAGES else self.blocks[: min(RETRY_PASSAGES, len(self.blocks) - 1)]
+
+    def after(self, first: _Run) -> _Run:
+        """This run, as the second try after one that refused: with what that one rejected, and trusted less."""
+        self._suspect = True
+        for one in first._attributor.rejected:
+            self._attributor.reject(one.text, one.reason)
+        return self
+
+    def note(self, error: ModelError) -> None:
+        """Note that the second try failed."""
+        self._attributor.reject(str(error), "the server failed when it was asked again")
 
     def answer(self, weak: bool) -> Answer:
         """All of it, after the last statement."""
@@ -121,11 +154,11 @@ class _Run:
             confidence = "low"
         rejected: tuple[Rejected, ...] = self._attributor.rejected
         if not self._kept or (status == "unverified" and self._attributor.said_no_se):
-            return Answer("no_se", (), self._missing(), None, "model", rejected, self._model)
-        return Answer(status, tuple(self._kept), self._attributor.missing, confidence, None, rejected, self._model)
+            return Answer("no_se", (), self._missing(), None, "model", rejected, self.model)
+        return Answer(status, tuple(self._kept), self._attributor.missing, confidence, None, rejected, self.model)
 
     def _missing(self) -> str:
         if self._attributor.missing:
             return self._attributor.missing
-        shown = [(block.passage, block.text) for block in self._blocks]
-        return missing(self._question, shown, "the model wrote nothing that the passages show")
+        shown = [(block.passage, block.text) for block in self.blocks]
+        return missing(self.question, shown, "the model wrote nothing that the passages show")

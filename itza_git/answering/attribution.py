@@ -13,6 +13,7 @@ from typing import Literal
 from itza_git.answering.answer import Cited, Rejected, Statement
 from itza_git.answering.evidence import Claim, Evidence
 from itza_git.answering.examples import NAMES
+from itza_git.answering.places import take_out
 from itza_git.answering.prompt import Block
 from itza_git.answering.sentences import MARK, Sentence, Sentences
 from itza_git.words import identifiers
@@ -175,7 +176,18 @@ class Attributor:
             marks.extend(self._indexes(found["mark"]))
             return ""
 
-        body = _CODE_OR_MARK.sub(take, text).strip()
+        def witness(place: str, index: int | None) -> None:
+            if index is None:
+                self.reject(place, "no passage has these lines")
+            else:
+                marks.append(index)
+
+        before = ""
+        # What is taken out may leave a new one behind: `[[1]2]`.
+        while before != text:
+            before = text
+            text = take_out(_CODE_OR_MARK.sub(take, text), self._evidence.blocks, witness)
+        body = text.strip()
         if not body.startswith("```"):
             body = " ".join(body.split())
         return body, list(dict.fromkeys(marks))

@@ -57,7 +57,7 @@ class Claim:
     def names(self) -> frozenset[str | int]:
         """What a passage has to hold before it can support the sentence."""
         text = _LIST_MARKER.sub("", self.text)
-        found: set[str | int] = {int(number) for pair in _LINES.findall(text) for number in pair if number}
+        found: set[str | int] = {int(number[:18]) for pair in _LINES.findall(text) for number in pair if number}
         text = _LINES.sub(" ", text)
         code = [] if text.startswith("```") else _CODE.findall(text)
         found |= {name.casefold() for part in code for name in identifiers(part)}
