@@ -1,6 +1,6 @@
-"""Downloads the packages of corpus.tsv, each once and by its exact name and version, with the ordinary clients.
+"""Downloads the packages of a list, each once and by its exact name and version, with the ordinary clients.
 
-    python -m training.fetch_corpus CORPUS
+    python -m training.fetch_corpus CORPUS [--list FILE]
 
 CORPUS is a folder outside the repository. It gets one folder a package; those that are there are not asked for again.
 Needed: pip, npm, and an apt with `deb-src` lines for the Debian release that the versions are from.
@@ -42,7 +42,8 @@ class Package:
     def command(self) -> list[str]:
         """The client's command line that downloads the package into the working folder."""
         if self.registry == "pypi":
-            wheels = ["--only-binary", ":all:", "--no-deps", "--quiet"]
+            # They are read, not run: which Python they want does not matter.
+            wheels = ["--only-binary", ":all:", "--no-deps", "--ignore-requires-python", "--quiet"]
             return [sys.executable, "-m", "pip", "download", *wheels, f"{self.name}=={self.version}"]
         if self.registry == "npm":
             return ["npm", "pack", "--silent", f"{self.name}@{self.version}"]
@@ -79,12 +80,13 @@ def fetch(package: Package, corpus: Path) -> bool:
 
 
 def main() -> None:
-    """Downloads the whole list."""
+    """Downloads a whole list."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
-    corpus = parser.parse_args().corpus
-    packages = listed(CORPUS)
-    there = sum(fetch(package, corpus) for package in packages)
+    parser.add_argument("--list", type=Path, default=CORPUS)
+    arguments = parser.parse_args()
+    packages = listed(arguments.list)
+    there = sum(fetch(package, arguments.corpus) for package in packages)
     print(f"{there} of {len(packages)} packages are there")
     sys.exit(there < len(packages))
 

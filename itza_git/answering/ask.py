@@ -76,7 +76,7 @@ def missing(
 ) -> str:
     """What the passages lack: the words of the question that none of them holds; otherwise when they hold all."""
     held = {word for passage, text in passages for word in words(f"{passage.path!r} {passage.symbol} {text}")}
-    lacking = [word for word in Question(question).content_words if word not in held]
+    lacking = [word for word, english in Question(question).asked.items() if held.isdisjoint([word, *english])]
     if not lacking:
         return otherwise
     return f"no passage mentions {', '.join(lacking[:MOST_MISSING_WORDS])}"

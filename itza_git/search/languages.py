@@ -23,6 +23,7 @@ _KANA = re.compile("[\u3040-\u30ff]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 # Letters and signs that English has not, and the languages that have them.
 _MARKS = {
     "es": re.compile("[¿¡ñáéíóú]", re.IGNORECASE),
@@ -32,7 +33,12 @@ _MARKS = {
     "it": re.compile("[àèéìòù]", re.IGNORECASE),
 }
 # Stop words of other languages that are words of English, or of code, tell nothing.
-_AMBIGUOUS = frozenset("a as come dar den der des die do en es fate hat la le los man me no on or pour se son sur un".split())
+_AMBIGUOUS = """
+a as come dar den der des die do en es fate hat la le los man me no on or pour son sur un
+"""
+
+# So many stop words are no accident.
+MANY = 2
 
 # A form that the table lacks has the meaning of those that share its beginning: `generan` that of `generar`.
 SHORTEST_BEGINNING = 4
@@ -63,35 +69,55 @@ def is_grammar(word: str) -> bool:
     return bool(_HIRAGANA.fullmatch(word))
 
 
+def is_unspaced(word: str) -> bool:
+    """Whether it is of a script without spaces between words, of which the tokenizer makes pairs of letters."""
+    return bool(_UNSPACED.fullmatch(word))
+
+
 def detect(text: str, words: Iterable[str]) -> str:
     """The language of a question: English whenever it is not clearly another.
 
-    text: the question without what looks like code; words: its words, lower-case.
+    text: the question; words: those of it that are not of names, lower-case.
     """
     found = {fold(word) for word in words}
-    english = len(found & stop_words(ENGLISH) - _AMBIGUOUS)
+    english = len(found & stop_words(ENGLISH) - _ambiguous())
     script = _by_script(text)
     if script:
-        return script if english < 2 else ENGLISH
-    scores = Counter({one: len(found & stop_words(one) - _telling_nothing()) for one in _MARKS})
-    if not scores.total():
+        return script if english < MANY else ENGLISH
+    scores = {language: _score(language, found, bool(mark.search(text))) for language, mark in _MARKS.items()}
+    if not any(scores.values()):
         return ENGLISH
-    marked = {one: len(set(mark.findall(text))) for one, mark in _MARKS.items()}
-    best = max(_MARKS, key=lambda one: (scores[one], marked[one]))
-    if scores[best] > english and scores[best] + bool(marked[best]) >= 2:
+    best = _best(scores, found)
+    if scores[best] >= max(MANY, english + 1) or (not english and _speaks(best, found)):
         return best
-    return best if _speaks(best, found, english) else ENGLISH
+    return ENGLISH
+
+
+def _score(language: str, found: set[str], is_marked: bool) -> float:
+    """How much speaks for a language: its stop words, ambiguous ones half, and its letters once."""
+    told = found & stop_words(language)
+    clear = len(told - _ambiguous() - stop_words(ENGLISH))
+    unclear = len(told & _ambiguous()) / 2
+    return clear + unclear + is_marked if clear else unclear
 
 
 @cache
-def _telling_nothing() -> frozenset[str]:
-    return _AMBIGUOUS | stop_words(ENGLISH)
+def _ambiguous() -> frozenset[str]:
+    return frozenset(_AMBIGUOUS.split())
 
 
-def _speaks(language: str, found: set[str], english: int) -> bool:
+def _best(scores: Mapping[str, float], found: set[str]) -> str:
+    """The language with the highest score; of several near it the one whose table knows most of the words."""
+    near = [language for language, score in scores.items() if score and score > max(scores.values()) - 1]
+    if len(near) == 1:
+        return near[0]
+    return max(near, key=lambda one: scores[one] + sum(map(table(one).translates, found - stop_words(one))))
+
+
+def _speaks(language: str, found: set[str]) -> bool:
     """Whether one stop word is enough, because all others are in the table: `lectura del archivo`."""
     others = found - stop_words(language)
-    return not english and len(others) > 1 and all(word in table(language) for word in others)
+    return len(others) > 1 and all(map(table(language).translates, others))
 
 
 def _by_script(text: str) -> str | None:
@@ -112,13 +138,14 @@ class Table:
     def __len__(self) -> int:
         return len(self._words)
 
-    def __contains__(self, word: str) -> bool:
-        return word in self._known
+    def translates(self, word: str) -> bool:
+        """Whether a word, without accents, is another one in English."""
+        return self._known.get(word, [word]) != [word]
 
-    def meanings(self, word: str) -> list[str]:
-        """The English words for a word in any of its forms; none when it is unknown."""
+    def meanings(self, word: str, only_exact: bool = False) -> list[str]:
+        """The English words for a word, in any of its forms unless only_exact; none when it is unknown."""
         word = fold(word)
-        return self._known.get(word) or self._of_family(word)
+        return self._known.get(word) or ([] if only_exact else self._of_family(word))
 
     def _of_family(self, word: str) -> list[str]:
         """The meanings that most words with the same beginning have; the longest beginning that any has is taken."""
@@ -132,7 +159,7 @@ class Table:
                 if not relative.startswith(beginning):
                     break
                 if len(relative) <= len(beginning) + LONGEST_ENDING:
-                    votes.update(self._known[relative])
+                    votes.update({one: 1 / rank for rank, one in enumerate(self._known[relative], 1)})
             if votes:
                 return [meaning for meaning, _ in votes.most_common(MOST_MEANINGS)]
         return []

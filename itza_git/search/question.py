@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 from itza_git import words
+from itza_git.search import languages
 
 # Words that say how is asked, not what about. English, and the Spanish of the first user.
 _STOP = """
@@ -25,52 +27,115 @@ STOP_WORDS = frozenset(_STOP.split())
 
 _NAME = re.compile(r"`([^`]+)`|\b(\w*(?:[a-z0-9][A-Z]|_\w|\w_)\w*|\w+(?:(?:\.|::|#|->)\w+)+(?:\(\))?|\w+\(\))")
 _DEFINITION = re.compile(
-    r"\b(?:where(?:'s| is| are| do we)?\b.*\b(?:defin|declar)|(?:d[oó]nde)\b.*\b(?:defin|declar)|definition of\b)", re.I
+    r"\b(?:where(?:'s| is| are| do we)?\b.*\b(?:defin|declar)|(?:d[oó]nde)\b.*\b(?:defin|declar)|definition of\b)"
+    r"|\b(?:onde|où|dove|wo)\b.*\b(?:d[eé]fin|d[eé]clar|dichiar|deklar)|\bгде\b.*\b(?:определ|объявл)"  # noqa: RUF001 (Russian)
+    r"|哪.*(?:定义|声明)|(?:定义|声明).*哪|どこ.*(?:定義|宣言)",
+    re.IGNORECASE,
 )
 _MECHANISM = re.compile(
-    r"^\W*(?:how (?:is|are|does|do|did|has|have)\b|how \w+ \w+s\b|what happens|c[oó]mo (?:funciona|se))"
-    r"|\b(?:implement(?:ed|ation|s)?|internals?|algorithm|under the hood)\b",
+    r"^\W*(?:how (?:is|are|does|do|did|has|have)\b|how \w+ \w+s\b|what happens|c[oó]mo (?:funciona|se)"
+    r"|como (?:é|são|funciona)\b|comment (?:est|sont|fonctionne|se|les?|la)\b"
+    r"|wie (?:wird|werden|funktioniert|ist|sind)\b"
+    r"|come (?:viene|vengono|funziona|si|sono)\b|как\b)"
+    r"|\b(?:implement(?:ed|ation|s)?|internals?|algorithm|under the hood)\b"
+    r"|如何|怎么|怎样|どのように|どうやって",
     re.IGNORECASE,
 )
 # Only where the asker wants such files: "how is X tested?" does, "how does the test client work?" does not.
 _ABOUT = {
     "tests": r"(?:unit|integration|regression|end-to-end|e2e)[- ]tests?|tests? (?:for|of|that|cases?|suites?|files?)"
-    r"|(?:is|are|gets?) \w+ tested|tested\?|which tests?|the tests|pruebas",
+    r"|(?:is|are|gets?) \w+ tested|tested\?|which tests?|the tests|pruebas"
+    r"|testes|tests unitaires|[dl]es tests|die tests|тест\w*",
     "docs": r"docs|documentation|documented|readme|tutorial|guide|changelog|release notes|installation|install"
     r"|licen[sc]e|contribut(?:e|ing)|how (?:do|can|should) (?:i|you|we)"
     r"|how to (?:use|configure|set|run|build|install|enable|write)"
-    r"|gu[ií]a|instal\w+|documentaci[oó]n|c[oó]mo (?:uso|puedo|se usa|configuro)",
-    "examples": r"examples?|samples?|demos?|ejemplos?",
+    r"|gu[ií]a|instal\w+|documentaci[oó]n|c[oó]mo (?:uso|puedo|se usa|configuro)"
+    r"|documentação|dokumentation|documentazione|документац\w+|anleitung|руководств\w+|installazione|установ\w+",
+    "examples": r"examples?|samples?|demos?|ejemplos?|exemplos?|exemples?|beispiele?|esempio?|пример\w*",
 }
 # A word of an adjacent pair, written together (`rate limit` -> `ratelimit`), finds the identifier `RateLimit`.
 PAIR_WEIGHT = 0.5
+# What a word of another language still weighs when its English words stand for it and the tree lacks it.
+TRANSLATED_WEIGHT = 0.2
+_SHARES = {1: (1.0,), 2: (2 / 3, 1 / 3)}
 # A pasted page is searched by its first words: each costs a pass over all passages.
 MOST_WORDS = 48
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question as the user wrote it."""
+    """A question as the user wrote it. holding: in how many passages the tree has a word, where there is a tree."""
 
     text: str
+    holding: Callable[[str], int] = field(default=lambda word: 0, compare=False, repr=False)
 
     @cached_property
     def _words(self) -> list[str]:
         return words.words(self.text)
 
     @cached_property
-    def content_words(self) -> list[str]:
-        """The words that say what it is about, each once, in order; all words when nothing else is left."""
+    def language(self) -> str:
+        """The language it is asked in; English when in doubt."""
+        return languages.detect(self.text, words.words(_NAME.sub(" ", self.text)))
+
+    @cached_property
+    def _named(self) -> set[str]:
+        return {part for name in self.names for part in words.words(name)}
+
+    @cached_property
+    def _asked_words(self) -> list[str]:
         found = list(dict.fromkeys(self._words))
         # A part of a name is not said in passing: `FromRequest` is about "from" too.
-        named = {part for name in self.names for part in words.words(name)}
-        kept = [word for word in found if word in named or word not in STOP_WORDS]
+        stop = STOP_WORDS if self.language == languages.ENGLISH else STOP_WORDS | languages.stop_words(self.language)
+        kept = [word for word in found if word in self._named or word not in stop]
         return kept[:MOST_WORDS] or found[:MOST_WORDS]
+
+    @cached_property
+    def asked(self) -> dict[str, list[str]]:
+        """The words that say what it is about, in order, each with its English words, itself when it is English.
+
+        All words when nothing else is left.
+        """
+        if self.language == languages.ENGLISH:
+            return {word: [word] for word in self._asked_words}
+        known = languages.table(self.language)
+        stays = {word for word in self._named if word.isascii()}
+        found = {
+            word: [word] if word in stays else known.meanings(word, only_exact=self.holding(word) > 0) or [word]
+            for word in self._asked_words
+        }
+        said = {word: english for word, english in found.items() if english != [word] or self._is_word(word)}
+        return said or found
+
+    def _is_word(self, word: str) -> bool:
+        """Whether an untranslated word is one; a pair of letters of a script without spaces only if the tree has it."""
+        return not languages.is_unspaced(word) or self.holding(word) > 0
+
+    @cached_property
+    def _weights(self) -> dict[str, float]:
+        """The words to look up. Two English words for one share its weight, two thirds for the likelier."""
+        weights: dict[str, float] = {}
+        for word, english in self.asked.items():
+            for one, share in zip(english, _SHARES[len(english)], strict=True):
+                weights[one] = max(weights.get(one, 0.0), share)
+            if word not in english:
+                weights.setdefault(word, self._own_weight(word, english))
+        return weights
+
+    def _own_weight(self, word: str, english: list[str]) -> float:
+        """What a translated word itself weighs: as much as one that is not, where the tree speaks its language."""
+        most = max(map(self.holding, english))
+        return min(1.0, max(TRANSLATED_WEIGHT, self.holding(word) / max(most, 1)))
+
+    @cached_property
+    def content_words(self) -> list[str]:
+        """The words that say what it is about, each once, in order, in English as far as there are tables."""
+        return list(dict.fromkeys(one for english in self.asked.values() for one in english))
 
     @cached_property
     def terms(self) -> dict[str, float]:
         """What a lexical search looks up, with weights: content words, compounds, pairs of adjacent words."""
-        weights = dict.fromkeys(self.content_words, 1.0)
+        weights = dict(self._weights)
         split = self._words
         for first, second in pairwise(split):
             if first in weights and second in weights:
@@ -83,8 +148,7 @@ class Question:
     @cached_property
     def content(self) -> str:
         """The content words with their repetitions, as the text to embed."""
-        kept = set(self.content_words)
-        return " ".join(word for word in self._words if word in kept)
+        return " ".join(one for word in self._words for one in self.asked.get(word, ()))
 
     @cached_property
     def names(self) -> list[str]:
@@ -104,10 +168,19 @@ class Question:
     @property
     def literal(self) -> str | None:
         """The literal search that answers it better; None unless it asks where a name is defined."""
-        if not self.asks_definition or not self.names:
-            return None
-        name = self.names[0].removesuffix("()").rpartition(".")[2].rpartition("::")[2]
+        name = self._defined_name
         return f"git grep -nw -e '{name}'" if name.replace("_", "").isalnum() else None
+
+    @property
+    def literal_term(self) -> str:
+        """The term under which the tree holds the name that `literal` looks for."""
+        return "".join(words.words(self._defined_name))
+
+    @cached_property
+    def _defined_name(self) -> str:
+        if not self.asks_definition or not self.names:
+            return ""
+        return self.names[0].removesuffix("()").rpartition(".")[2].rpartition("::")[2]
 
     def is_about(self, role: str) -> bool:
         """Whether it asks for files of a role: tests, docs or examples."""

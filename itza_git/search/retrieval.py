@@ -9,6 +9,7 @@ from itza_git.records import Passage
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.search.dense import Dense, dense
 from itza_git.search.features import stem
+from itza_git.search.languages import ENGLISH
 from itza_git.search.lexical import Lexical, lexical
 from itza_git.search.question import Question
 from itza_git.search.ranking import Ranked, rank
@@ -42,7 +43,8 @@ class Found:
     @property
     def weak(self) -> bool:
         """Whether the best passages hold so little of the question that no answer can rest on them."""
-        return self.unknown_share > MOST_UNKNOWN or (self.coverage < WEAK_COVERAGE and self.cosine < WEAK_COSINE)
+        strange = len(self.unknown) > 1 and self.unknown_share > MOST_UNKNOWN
+        return strange or (self.coverage < WEAK_COVERAGE and self.cosine < WEAK_COSINE)
 
 
 def search(
@@ -54,6 +56,7 @@ def search(
 ) -> Found:
     """The best passages of a tree for a question."""
     wanted = wanted or Filter()
+    question = Question(question.text, corpus.holding)
     words_found = lexical(corpus, question.terms)
     nearness = dense(corpus, embedder.embed_question(question.content))
     ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), max(limit, 5))
@@ -76,13 +79,22 @@ def _judged(
     nearness: Dense,
 ) -> Found:
     numbers = [r.passage for r in best]
-    idf = {word: words_found.idf[word] for word in question.content_words}
+    # A word of another language is here when one of its English words is.
+    said = {word: list(dict.fromkeys([word, *english])) for word, english in question.asked.items()}
+    idf = {word: min(words_found.idf[form] for form in forms) for word, forms in said.items()}
     total = sum(idf.values())
-    lacking = [word for word in idf if not words_found.occurrences[word][numbers].any()]
-    unknown = [word for word in lacking if not words_found.occurrences[word].any() and not _occurs(corpus, word)]
+    occurrences = words_found.occurrences
+    lacking = [word for word, forms in said.items() if not any(occurrences[form][numbers].any() for form in forms)]
+    unknown = [
+        word for word in lacking if not any(occurrences[form].any() or _occurs(corpus, form) for form in said[word])
+    ]
     cosine = float(nearness.own[numbers].max()) if numbers else 0.0
     if len(unknown) == len(idf) and cosine < WEAK_COSINE:
         passages = []  # nothing of the question is here, and nothing is near it
+    if question.language != ENGLISH:
+        # What neither the tree nor the table knows tells of the table, not of the tree.
+        idf |= {word: 0.0 for word in unknown if said[word] == [word]}
+        total = sum(idf.values())
     if not total:
         return Found(passages, 0.0, cosine, unknown, 0.0, lacking)
     held = total - sum(idf[word] for word in lacking)
