@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from itza_git import Itza
-from itza_git.answering.answer import Cited
+from itza_git.answering.answer import Answer, Cited, Statement
 from itza_git.answering.links import Links, links_from
-from itza_git.render import Style, sources
+from itza_git.render import Style, ask_json, hits, sources
+from itza_git.results import AskResult
 from tests.command import Run
 from tests.repository import Repo
 
@@ -85,6 +87,7 @@ def test_each_forge_has_its_own_pages(url: str, page: str) -> None:
         "https://[::1/owner/repo",
         "ext::sh -c evil github.com:owner/repo",
         "git@[github.com:22]:owner/repo",
+        "https://github.com/\ud800/repo",
     ],
 )
 def test_no_page_is_made_up_for_what_is_not_known(url: str) -> None:
@@ -164,6 +167,26 @@ def test_the_followed_remote_comes_before_origin(repo: Repo) -> None:
     assert base() == "https://github.com/o/origin"
     repo.git("checkout", "--quiet", "--detach")
     assert base() == "https://github.com/o/origin"
+
+
+def test_an_answer_in_json_and_hits_on_a_terminal_lead_to_their_lines(repo: Repo) -> None:
+    repo.write("a.py", "def retry_with_backoff():\n    return 1\n")
+    commit = repo.commit()
+    repo.git("config", "remote.origin.url", f"https://me:{SECRET}@github.com/o/r.git")
+    page = f"https://github.com/o/r/blob/{commit}/a.py#L1-L2"
+    with Itza.open(repo.path) as itza:
+        result, links = itza.search("retry"), itza.links
+    citations = [(CITED, "a.py:1-2@1a2b3c4")]
+    for uncommitted, url in ((frozenset[bytes](), page), (frozenset([b"a.py"]), None)):
+        asked = AskResult(
+            replace(result, uncommitted=uncommitted), Answer("answered", (Statement("It is.", (CITED,)),))
+        )
+        (found,) = ask_json(asked, citations, False, links)["citations"]
+        assert found["url"] == url
+        assert ask_json(asked, citations, False)["citations"][0]["url"] is None
+    assert hits(result, TERMINAL, links=links).startswith(f"\x1b]8;;{page}\x1b\\")
+    assert "]8;" not in hits(result, TERMINAL)
+    assert "]8;" not in hits(result, Style(), links=links)
 
 
 def test_output_that_is_no_terminal_has_no_links(repo: Repo, run: Run) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itza_git import Itza
+from itza_git.answering import verification
 from itza_git.answering.citation import Citation, render
 from itza_git.answering.finding import find_all
 from itza_git.answering.following import Versions, matching
@@ -368,6 +369,82 @@ def test_lines_moved_within_their_file(cited: Repo) -> None:
     assert now(cited, citation) == cite(cited, "36-40")
 
 
+def test_lines_that_are_there_twice_are_in_neither_place(cited: Repo) -> None:
+    first, last = cite(cited, "1-5"), cite(cited, "36-40")
+    cited.write("src/module.py", "".join(FUNCTIONS[1:]) + FUNCTIONS[0] + "\n# again\n" + FUNCTIONS[0])
+    cited.commit()
+    assert verdict(cited, first).status == "gone"
+    assert now(cited, last) == cite(cited, "29-33")
+    twice = cite(cited, "36-40")  # and again in 45-49
+    cited.write("src/module.py", FUNCTIONS[0] + "".join(FUNCTIONS[1:]))
+    cited.commit()
+    assert verdict(cited, twice).status == "gone"
+
+
+def test_lines_that_are_twice_in_another_file_are_not_followed_there(cited: Repo) -> None:
+    citation = cite(cited, "8-12")
+    cited.write("src/module.py", FUNCTIONS[0] + "".join(FUNCTIONS[2:]))
+    cited.write("other.txt", FUNCTIONS[1] + FUNCTIONS[1])
+    cited.commit()
+    assert verdict(cited, citation).status == "gone"
+
+
+def test_what_was_put_behind_a_change_is_no_part_of_it(cited: Repo) -> None:
+    citation = cite(cited, "8-12")
+    changed = FUNCTIONS[1].replace("* 1", "* 11").replace("return None\n", "return None\n\n\nMORE = 1\n")
+    cited.write("src/module.py", MODULE.replace(FUNCTIONS[1], "# put before\n" + changed))
+    cited.commit()
+    found = verdict(cited, citation)
+    assert found.now and render(found.now) == cite(cited, "9-13")
+
+
+def test_an_exact_copy_and_the_same_name_count_more_than_likeness(cited: Repo) -> None:
+    citation = cite(cited, "8-12")
+    cited.git("rm", "--quiet", "src/module.py")
+    cited.write("a/almost.py", MODULE.replace("    ", "\t"))
+    cited.write("b/exact.py", MODULE)
+    cited.commit()
+    assert now(cited, citation) == cite(cited, "8-12", "b/exact.py")
+    cited.write("c/module.py", MODULE)
+    cited.commit()
+    assert now(cited, citation) == cite(cited, "8-12", "c/module.py")
+
+
+def test_a_file_that_was_there_before_is_no_rename(cited: Repo) -> None:
+    citation = cite(cited, "8-12")
+    cited.git("rm", "--quiet", "src/module.py")
+    cited.write("other.txt", MODULE.replace("* 1", "* 11"))
+    cited.commit()
+    assert verdict(cited, citation) == Verdict("gone", "file deleted")
+
+
+def test_a_file_that_became_a_submodule_is_gone(cited: Repo) -> None:
+    citation = cite(cited, "8-12")
+    head = cited.git("rev-parse", "HEAD")
+    cited.git("rm", "--quiet", "src/module.py")
+    cited.git("update-index", "--add", "--cacheinfo", f"160000,{head},src/module.py")
+    cited.git("update-index", "--add", "--cacheinfo", f"160000,{head},another")
+    cited.git("commit", "--quiet", "--message", "submodule")
+    assert verdict(cited, citation) == Verdict("gone", "file deleted")
+    assert verdict(cited, cite(cited, "8-12")).reason == "its commit never had this file"
+
+
+def test_a_file_written_anew(cited: Repo) -> None:
+    citation = cite(cited, "8-12")
+    cited.write("src/module.py", "".join(f"nothing of it {n}\n" for n in range(200)))
+    cited.commit()
+    found = verdict(cited, citation)
+    assert (found.status, found.reason, found.now, found.after) == ("changed", "written anew", None, ())
+
+
+def test_a_huge_file_is_not_searched(cited: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    citation = cite(cited, "8-12")
+    cited.git("mv", "src/module.py", "renamed.py")
+    cited.commit()
+    monkeypatch.setattr(verification, "LARGEST", len(MODULE) - 1)
+    assert verdict(cited, citation).reason == "file deleted"
+
+
 def test_a_merge_and_a_rename_on_the_other_side(cited: Repo) -> None:
     citation = cite(cited, "8-12")
     cited.git("checkout", "--quiet", "-b", "side")
@@ -585,6 +662,17 @@ def test_nothing_in_a_changed_line_reaches_the_terminal(cited: Repo, run: Run) -
     assert "<U+001B>" in done.out
 
 
+def test_a_shallow_clone_says_that_it_lacks_commits(cited: Repo, run: Run, tmp_path: Path) -> None:
+    citation = cite(cited, "8-12")
+    cited.commit()
+    cited.git("clone", "--quiet", "--depth=1", f"file://{cited.path}", str(tmp_path / "clone"))
+    page = cited.write("page.md", citation)
+    done = run(tmp_path / "clone", "verify", str(page))
+    assert "(unknown commit)" in done.out
+    assert done.err == "note: this clone lacks the older commits: git fetch --unshallow\n"
+    assert run(tmp_path / "clone", "verify", "-q", str(page)).err == ""
+
+
 def test_it_runs_as_a_command_of_git(cited: Repo, tmp_path: Path) -> None:
     (tmp_path / "page.md").write_text(cite(cited, "8-12"))
     assert itza(cited, "verify", str(tmp_path / "page.md")).code == 0
@@ -595,6 +683,6 @@ def test_a_program_fixes_a_text(cited: Repo) -> None:
     cited.git("mv", "src/module.py", "new.py")
     cited.commit()
     with Itza.open(cited.path) as itza:
-        verification = itza.verify(text)
-    assert not verification.holds
-    assert fixed(text, verification) == f"see {cite(cited, '8-12', 'new.py')}."
+        found = itza.verify(text)
+    assert not found.holds
+    assert fixed(text, found) == f"see {cite(cited, '8-12', 'new.py')}."

@@ -85,16 +85,21 @@ def links_from(url: str) -> Links | None:
     """The web pages that belong to a remote's URL; None when that is no known host. User and password are dropped."""
     try:
         scheme, host, port, path = _parts(url)
+        names = [_quoted(name) for name in path.removesuffix("/").removesuffix(".git").split("/") if name]
     except ValueError:
         return None
     host = ALIASES.get(host, host)
     forge = KNOWN.get(host) or NAMED.get(host.partition(".")[0])
-    names = [quote(unquote(name), safe="") for name in path.removesuffix("/").removesuffix(".git").split("/") if name]
     if forge is None or not _HOST.fullmatch(host) or not _is_repository(names, forge):
         return None
     own = host not in KNOWN
     at = f":{port}" if own and port and scheme in ("http", "https") else ""
     return Links(f"{'http' if own and scheme == 'http' else 'https'}://{host}{at}/{'/'.join(names)}", forge)
+
+
+def _quoted(name: str) -> str:
+    # Configuration that is not UTF-8 comes with its bytes escaped.
+    return quote(unquote(name), safe="", errors="surrogateescape")
 
 
 def _is_repository(names: list[str], forge: str) -> bool:

@@ -11,6 +11,8 @@ from itza_git.answering.finding import Found
 Status = Literal["same", "moved", "changed", "gone", "uncommitted"]
 STATUSES: tuple[Status, ...] = ("same", "moved", "changed", "gone", "uncommitted")
 
+UNKNOWN_COMMIT = "unknown commit"
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

@@ -23,7 +23,7 @@ from itza_git.answering.following import (
     similarity,
     spaceless,
 )
-from itza_git.answering.verdicts import Checked, Verdict, Verification
+from itza_git.answering.verdicts import UNKNOWN_COMMIT, Checked, Verdict, Verification
 from itza_git.chunking.lines import split_lines
 from itza_git.errors import UnknownRevision
 from itza_git.git import Repository
@@ -138,9 +138,9 @@ class _Check:
             try:
                 commit = self._repository.resolve(id)
                 # A branch may be called like an id.
-                self._commits[id] = commit if commit.id.hex().startswith(id) else "unknown commit"
+                self._commits[id] = commit if commit.id.hex().startswith(id) else UNKNOWN_COMMIT
             except UnknownRevision as e:
-                self._commits[id] = "ambiguous commit" if "ambiguous" in str(e) else "unknown commit"
+                self._commits[id] = "ambiguous commit" if "ambiguous" in str(e) else UNKNOWN_COMMIT
         return self._commits[id]
 
     def _tree(self, tree: bytes) -> dict[bytes, Entry]:
@@ -185,8 +185,7 @@ class _Check:
         for blob, content in self._contents({blob for found in candidates.values() for blob in found}):
             for source in sources:
                 for change in candidates[source.tree].get(blob, ()):
-                    if change.path != source.citation.path:
-                        _compare(source, change, content)
+                    _compare(source, change, content)
         for source in sources:
             self._decide(source)
 
@@ -206,7 +205,7 @@ class _Check:
 
     def _decide(self, source: _Source) -> None:
         name = source.citation.path.rpartition(b"/")[2]
-        likely = sorted(source.renames, key=lambda one: (-one[0], not one[1].path.endswith(name), one[1].path))
+        likely = sorted(source.renames, key=lambda one: (-one[0], one[1].path.rpartition(b"/")[2] != name, one[1].path))
         for _, change in likely[:1]:
             verdict = self._renamed(source, change)
             if verdict.status != "gone":

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from itza_git import render_verify
-from itza_git.answering.verdicts import Verification, fixed
+from itza_git.answering.verdicts import UNKNOWN_COMMIT, Verification, fixed
 from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.errors import UsageError
@@ -42,6 +42,7 @@ def verify(files: tuple[str, ...], rev: str, fix: bool, quiet: bool, as_json: bo
         commit = itza.resolve(rev)
         checked = list(zip(texts, itza.verify_all(list(texts.values()), rev), strict=True))
         links = itza.links
+        is_shallow = (itza.repository.common_dir / "shallow").is_file()
     if fix:
         for name, verification in checked:
             _write(name, texts[name], fixed(texts[name], verification))
@@ -50,11 +51,17 @@ def verify(files: tuple[str, ...], rev: str, fix: bool, quiet: bool, as_json: bo
     elif not quiet:
         to_stderr = fix and STDIN in texts
         click.echo(render_verify.verdicts(checked, common.style(), verbose, links), err=to_stderr)
+    if is_shallow and not quiet and any(_lacks_commit(verification) for _, verification in checked):
+        common.note("note: this clone lacks the older commits: git fetch --unshallow")
     return 0 if all(_holds(verification, fix) for _, verification in checked) else NOT_THE_SAME
 
 
 def _holds(verification: Verification, fix: bool) -> bool:
     return verification.holds or (fix and all(one.verdict.status in ("same", "moved") for one in verification.checked))
+
+
+def _lacks_commit(verification: Verification) -> bool:
+    return any(one.verdict.reason == UNKNOWN_COMMIT for one in verification.checked)
 
 
 def _read(name: str) -> str:
