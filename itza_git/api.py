@@ -30,7 +30,7 @@ from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
 from itza_git.embedding.choice import embedder_for
-from itza_git.errors import Damaged, ModelError, UnknownRevision, UsageError
+from itza_git.errors import Damaged, GitError, ModelError, UnknownRevision, UsageError
 from itza_git.git import Repository, open_repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
 from itza_git.indexing.coverage import coverages
@@ -189,7 +189,7 @@ class Itza:
             tuple(citing.hits(self.repository, found.passages, commit, changed)),
             found,
             changed,
-            question.literal,
+            question.literal if corpus.holding(question.literal_term) else None,
         )
 
     def ask(
@@ -317,8 +317,16 @@ class Itza:
             return self.repository.resolve(rev)
         found = next((b.commit for b in self.repository.branches() if b.name == branch), None)
         if found is None:
-            raise UnknownRevision(f"no local branch is named {branch}", "git branch --list")
+            raise UnknownRevision(f"no local branch is named {branch}", self._hint_for(branch))
         return found
+
+    def _hint_for(self, branch: str) -> str:
+        """What to type instead of a branch that is not local."""
+        try:
+            self.repository.resolve(branch)
+        except GitError:
+            return "git branch --list"
+        return f"--rev {branch}"
 
     def cite(self, path: bytes, first: int, last: int, commit: bytes | None) -> str:
         """The citation of lines at a commit, abbreviated as git would; None is the working tree."""

@@ -6,6 +6,7 @@ five times as long to import as `git itza -h` may take.
 
 from __future__ import annotations
 
+import difflib
 import errno
 import importlib
 import os
@@ -15,15 +16,15 @@ import click
 from click.shell_completion import CompletionItem
 
 from itza_git import __version__
-from itza_git.errors import ItzaError
+from itza_git.errors import ItzaError, UsageError
 
 COMMANDS = {
     "ask": "Answer a question with verified citations.",
     "search": "Show the ranked passages for a query.",
     "index": "Index HEAD (or a revision) now.",
     "show": "Show the lines that a citation names.",
-    "gc": "Drop from the index what nothing reaches any more.",
     "verify": "Check the citations in a text against HEAD.",
+    "gc": "Drop from the index what nothing reaches any more.",
     "status": "Say what is indexed, and how well.",
     "hooks": "Let git refresh the index: install, uninstall, status.",
 }
@@ -65,9 +66,18 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and " " in args[0] and args[0] not in COMMANDS:
-            raise click.UsageError(f'no command is named "{args[0]}"; to ask it: git itza ask "{args[0]}"')
+        if args and args[0] not in COMMANDS and args[0] not in HIDDEN and not args[0].startswith("-"):
+            raise UsageError(f"no command is named {args[0]}", _meant(args))
         return super().resolve_command(ctx, args)
+
+
+def _meant(args: list[str]) -> str:
+    """What was probably meant by a command line that begins with no command."""
+    asked = " ".join(args)
+    if len(asked.split()) > 2:
+        return f'git itza ask "{asked}"'
+    near = difflib.get_close_matches(args[0], COMMANDS, 1)
+    return f"git itza {near[0]}" if near else "git itza -h"
 
 
 @click.command(

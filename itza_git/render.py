@@ -178,7 +178,7 @@ def report(done: IndexReport, style: Style) -> str:
     """What an index run did."""
     lines = [
         f"{clean(done.rev)} at {done.commit[:12]}: {done.coverage.indexed} of {done.coverage.total} files indexed, "
-        f"{done.new} blobs new, {done.reused} reused, {_count(len(done.coverage.skipped), 'file')} skipped"
+        f"{_count(done.new, 'blob')} new, {done.reused} reused, {_count(len(done.coverage.skipped), 'file')} skipped"
     ]
     if done.coverage.skipped:
         lines.append("  skipped: " + by_reason(done.coverage.skipped))

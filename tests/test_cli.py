@@ -441,10 +441,10 @@ def test_an_empty_tree(repo: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytes
         (["ask", ""], "the question is empty"),
         (["index", "nope"], "'nope'"),
         (["show", "README.md"], "not a citation: 'README.md'"),
-        (["show", "README.md:9@HEAD"], "not a citation"),
+        (["show", "README.md:9@HEAD"], "README.md has 3 lines"),
         (["show", "nowhere.md:9@{commit}"], "nowhere.md is not in"),
         (["show", "README.md:2-9@{commit}"], "README.md has 3 lines"),
-        (["how do retries work"], 'git itza ask "how do retries work"'),
+        (["how do retries work"], "no command is named how do retries work"),
     ],
 )
 def test_wrong_arguments_are_named(
@@ -583,3 +583,46 @@ def test_a_full_disk_is_one_line_and_loses_nothing(project: Repo, tiny_disk: Pat
     assert [path for path in tiny_disk.rglob(".tmp-*") if path.is_file()] == []
     subprocess.run(["mount", "-o", "remount,size=10m", str(tiny_disk)], check=True)
     assert itza(project, "search", "word7").code == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "hint"),
+    [
+        (["how do retries work"], 'git itza ask "how do retries work"'),
+        (["how", "do", "retries", "work"], 'git itza ask "how do retries work"'),
+        (["serch", "retries"], "git itza search"),
+        (["xyzzy"], "git itza -h"),
+    ],
+)
+def test_what_is_no_command_is_answered_with_what_was_meant(project: Repo, typed: list[str], hint: str) -> None:
+    done = itza(project, *typed)
+    assert (done.code, done.error[1]) == (2, f"hint: {hint}")
+
+
+def test_a_pathspec_counts_from_the_current_folder_as_it_does_for_git(project: Repo) -> None:
+    source = project.path / "src"
+    assert "src/retry.py" in itza(source, "search", "retry", "--path", "retry.py").out
+    assert "src/retry.py" in itza(source, "search", "retry", "--path", ".").out
+    assert "README.md" not in itza(source, "search", "retry", "--path", ".").out
+    assert "README.md" in itza(source, "search", "retry", "--path", "../README.md").out
+    assert "README.md" in itza(source, "search", "retry", "--path", ":/README.md").out
+    assert itza(source, "search", "retry", "--path", "../../x").error[0] == "error: ../../x is outside the repository"
+
+
+def test_show_takes_any_revision_and_a_line_copied_with_its_symbol(project: Repo) -> None:
+    expected = itza(project, "show", f"src/retry.py:1-2@{project.git('rev-parse', 'HEAD')}").out
+    assert "def retry_limit(times):" in expected
+    assert itza(project, "show", "src/retry.py:1-2@HEAD").out == expected
+    assert itza(project, "show", "src/retry.py:1-2@main  retry_limit").out == expected
+    assert itza(project, "show", "src/retry.py:1-2@nowhere").code == 2
+
+
+def test_a_line_that_goes_to_a_pipe_is_not_cut(repo: Repo) -> None:
+    repo.write("long.py", f"def retry(): return '{'x' * 300}'\n")
+    repo.commit()
+    assert "x" * 300 in itza(repo, "search", "retry").out
+
+
+def test_a_literal_search_is_named_only_for_a_name_that_is_there(project: Repo) -> None:
+    assert "git grep" in itza(project, "search", "where is retry_limit defined?").err
+    assert "git grep" not in itza(project, "search", "where is retry_nothing defined?").err

@@ -29,7 +29,7 @@ NOT_VERIFIED = 4
 @click.option("--strict", is_flag=True, help="Exit with 4 unless every statement carries a verified citation.")
 @click.option("--force", is_flag=True, help="Ask the model even when nothing here seems to answer.")
 @common.json_option
-@common.verbose_option
+@common.verbose_option("Say why a passage ranks where it does.")
 def ask(
     question: tuple[str, ...],
     limit: int | None,
@@ -59,7 +59,7 @@ def ask(
             branch=branch,
             worktree=worktree,
             limit=limit,
-            paths=paths,
+            paths=common.from_top(itza, paths),
             languages=languages,
             model=model,
             use_model=not no_model,
@@ -79,6 +79,8 @@ def ask(
     if asked.note:
         common.note(f"note: {asked.note}; these are the passages that an answer would rest on")
     common.tell(asked.result)
+    if strict and asked.answer.status == "passages":
+        common.note("note: --strict asks for an answer, and there is none")
     return _exit_code(asked, strict)
 
 

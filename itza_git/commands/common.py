@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
 
 from itza_git.api import Itza
+from itza_git.errors import UsageError
 from itza_git.indexing import Watch
 from itza_git.indexing.policy import JUST_CHANGED, UNREADABLE
 from itza_git.paths import quote
@@ -22,6 +24,8 @@ from itza_git.render import Style, clean
 from itza_git.results import SearchResult
 
 NOTHING_FOUND = 1
+# A line that goes to a file or a pipe is not cut.
+UNCUT = 10_000
 # Of files that have the same trouble so many are named.
 MOST_NAMED = 10
 # A server embeds some ten chunks a second. A question waits so long for it, and is then answered from what is there.
@@ -30,7 +34,11 @@ SLOW_EMBEDDER_SECONDS = 20.0
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Say more: why a passage ranks where it does.")
+
+
+def verbose_option(told: str) -> Callable[[Decorated], Decorated]:
+    """`-v`; told is what more it says."""
+    return click.option("-v", "--verbose", is_flag=True, help=told)
 
 
 def tree_options(command: Decorated) -> Decorated:
@@ -47,7 +55,9 @@ def filter_options(command: Decorated) -> Decorated:
     command = click.option(
         "--lang", "languages", multiple=True, metavar="NAME", help="Only this language; repeatable."
     )(command)
-    return click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only these paths; repeatable.")(command)
+    return click.option(
+        "--path", "paths", multiple=True, metavar="GLOB", help="Only these paths, from here; repeatable."
+    )(command)
 
 
 def one_tree(rev: str, branch: str | None, worktree: bool) -> None:
@@ -57,11 +67,27 @@ def one_tree(rev: str, branch: str | None, worktree: bool) -> None:
         raise click.UsageError(f"{' and '.join(n for n, g in given.items() if g)} name two trees; give one of them")
 
 
+def from_top(itza: Itza, patterns: Sequence[str]) -> list[str]:
+    """Pathspecs as git reads them, from the current folder (`:/` from the top), turned to the top of the repository."""
+    worktree = itza.repository.worktree
+    here = os.path.relpath(os.path.realpath("."), os.path.realpath(worktree)) if worktree else "."
+    found = []
+    for pattern in patterns:
+        if pattern.startswith((":/", ":(top)")):
+            found.append(pattern)
+            continue
+        path = posixpath.normpath(posixpath.join("" if here.startswith("..") else here.replace(os.sep, "/"), pattern))
+        if path.startswith(".."):
+            raise UsageError(f"{pattern} is outside the repository", "git rev-parse --show-toplevel")
+        found.append("*" if path == "." else path)
+    return found
+
+
 def style() -> Style:
     """How standard output is to be written to."""
     terminal = sys.stdout.isatty()
     colour = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Style(colour, max(shutil.get_terminal_size().columns, 40) if terminal else 100)
+    return Style(colour, max(shutil.get_terminal_size().columns, 40) if terminal else UNCUT)
 
 
 def print_json(value: dict[str, Any]) -> None:

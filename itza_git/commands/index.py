@@ -13,7 +13,7 @@ from itza_git.paths import quote
 @click.command()
 @click.argument("rev", default="HEAD")
 @common.json_option
-@common.verbose_option
+@common.verbose_option("Name every file that is skipped, and why.")
 def index(rev: str, as_json: bool, verbose: bool) -> int:
     """Index HEAD, or REV, now.
 

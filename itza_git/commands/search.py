@@ -15,7 +15,7 @@ from itza_git.commands import common
 @common.tree_options
 @common.filter_options
 @common.json_option
-@common.verbose_option
+@common.verbose_option("Say why a passage ranks where it does.")
 def search(
     query: tuple[str, ...],
     limit: int,
@@ -39,7 +39,7 @@ def search(
             branch=branch,
             worktree=worktree,
             limit=limit,
-            paths=paths,
+            paths=common.from_top(itza, paths),
             languages=languages,
             watch=watch,
         )

@@ -5,9 +5,22 @@ from __future__ import annotations
 import click
 
 from itza_git import render
-from itza_git.answering.citation import parse
+from itza_git.answering.citation import Citation, parse
 from itza_git.api import Itza
 from itza_git.commands import common
+from itza_git.errors import UsageError
+
+
+def _citation(itza: Itza, text: str) -> Citation:
+    """The citation that a person means: with any revision behind the `@`, or copied together with its symbol."""
+    text = text.strip().partition("  ")[0]
+    try:
+        return parse(text)
+    except UsageError:
+        place, at, revision = text.rpartition("@")
+        if not (at and revision and ":" in place):
+            raise
+        return parse(f"{place}@{itza.resolve(revision).id.hex()}")
 
 
 # A path may begin with a dash.
@@ -15,9 +28,12 @@ from itza_git.commands import common
 @click.argument("citation")
 @common.json_option
 def show(citation: str, as_json: bool) -> int:
-    """Show the lines that CITATION (path:first-last@commit) names, as they are at that commit."""
+    """Show the lines that CITATION (path:first-last@commit) names, as they are at that commit.
+
+    Any revision may stand behind the @; paths are from the top of the repository.
+    """
     with Itza.open() as itza:
-        lines = itza.show(parse(citation))
+        lines = itza.show(_citation(itza, citation))
     if as_json:
         common.print_json(render.shown_json(lines))
     else:

@@ -14,7 +14,7 @@ from itza_git.hooks.health import health, health_json, summary
 
 @click.command()
 @common.json_option
-@common.verbose_option
+@common.verbose_option("Name every file that is skipped, and why.")
 def status(as_json: bool, verbose: bool) -> int:
     """Say what is indexed of HEAD and of each branch, what was skipped, and whether the hooks are live."""
     with Itza.open() as itza:

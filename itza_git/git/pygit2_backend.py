@@ -94,7 +94,9 @@ class Pygit2Repository:
             except FOREIGN_ERRORS:
                 pass  # git says why, or knows better: a short id may be ambiguous and yet name only one commit
         if re.match(r"(?:HEAD|@)(?![\w./-])", revision) and self.head().commit is None:
-            raise UnbornHead(f"{self._place()} has no commit yet", "git commit")
+            others = self.branches()
+            hint = f"ask another branch: --rev {others[0].name}" if others else "git commit"
+            raise UnbornHead(f"{self._place()} has no commit yet on this branch", hint)
         return self._commit(revisions.resolve(self._git, revision))
 
     def branches(self) -> list[Branch]:

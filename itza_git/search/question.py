@@ -13,14 +13,14 @@ from itza_git.search import languages
 
 # Words that say how is asked, not what about. English, and the Spanish of the first user.
 _STOP = """
-a about all also an and any are as at be been before being between both but by can code could did do does doing done
-each find for from had has have how i if implementation implemented in into is it its itself just like made make me
-mechanism my of on one or other our out over please same should show so some such take takes tell than that the their
-them then there these they this those through to under up used uses using very want was way we were what when where
-whether which while who why will with within without work works working would you your explain defined definition al
-algo como con cual cuál cuando cuándo cómo de del dónde donde el ella en entre es esa ese eso esta este está esto
-funciona hace hacer la las lo los más me mi para por porque qué que quién se si sin sobre son su sus tiene un una uno
-usa y ya
+a about all also an and any anything are as at be been before being between both but by can code could defined
+definition did do does doing done each ever explain find for from had happen happens has have how i if implementation
+implemented in into is it its itself just like made make many me mechanism much my of often on one or other our out
+over please same should show so some something such take takes tell than that the their them then there these they
+thing things this those through to under up used uses using very want was way we were what when where whether which
+while who why will with within without work working works would you your al algo como con cual cuál cuando cuándo cómo
+de del dónde donde el ella en entre es esa ese eso esta este está esto funciona hace hacer la las lo los más me mi
+para por porque qué que quién se si sin sobre son su sus tiene un una uno usa y ya
 """
 # Words that say how is asked, not what about. English, and the Spanish of the first user.
 STOP_WORDS = frozenset(_STOP.split())
