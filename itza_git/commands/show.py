@@ -13,11 +13,11 @@ from itza_git.errors import UsageError
 
 def _citation(itza: Itza, text: str) -> Citation:
     """The citation that a person means: with any revision behind the `@`, or copied together with its symbol."""
-    text = text.strip().partition("  ")[0]
     try:
-        return parse(text)
+        return parse(text.strip())
     except UsageError:
-        place, at, revision = text.rpartition("@")
+        place, at, behind = text.strip().rpartition("@")
+        revision = behind.partition("  ")[0]
         if not (at and revision and ":" in place):
             raise
         return parse(f"{place}@{itza.resolve(revision).id.hex()}")
