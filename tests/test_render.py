@@ -24,7 +24,7 @@ COMMIT = "1a2b3c4" + "0" * 33
 
 def result(*hits: Hit, query: str = "retry limit", coverage: Coverage | None = None) -> SearchResult:
     coverage = coverage or Coverage(2, 2)
-    return SearchResult(query, "HEAD", COMMIT, "recipe", coverage, hits, Found([], 0.0, 0.0, [], []))
+    return SearchResult(query, "HEAD", COMMIT, "recipe", coverage, hits, Found([], 0.0, 0.0, [], 0.0, []))
 
 
 def hit(text: str, symbol: str = "retry_limit", first: int = 9, path: bytes = b"src/net.py") -> Hit:

@@ -98,7 +98,7 @@ def test_accents_may_be_left_out(word: str) -> None:
 
 
 def test_a_form_that_the_table_lacks_has_the_meaning_of_its_relatives() -> None:
-    known = languages.Table({"generar": ["generate"], "generado": ["generated"], "general": ["general"]})
+    known = languages.Table({"generado": "generated", "general": "general", "generar": "generate"})
     assert "generate" in known.meanings("generaremos")
     assert known.meanings("generaremos", only_exact=True) == []
     assert known.meanings("gen") == []
@@ -114,7 +114,7 @@ def test_identifiers_stay() -> None:
 def test_words_that_the_tree_speaks_stay_too() -> None:
     spanish = Question("¿cómo se guarda el archivo?", lambda word: {"archivo": 40, "file": 20}.get(word, 0))
     assert spanish.terms["archivo"] == 1.0
-    assert Question("¿cómo se guarda el archivo?").terms["archivo"] < spanish.terms["file"]
+    assert "archivo" not in Question("¿cómo se guarda el archivo?").terms
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,12 @@ def align(found: Messages) -> list[Aligned]:
         share = share / np.bincount(slot, weights=share)[slot]
         count = np.bincount(of, weights=share).astype(np.float64)
         probability = count / np.bincount(f_of, weights=count)[f_of]
-    return _named(foreign, english, pair, probability, count)
+    likely = np.flatnonzero((probability > SUREST / 8) & (count > FEWEST / 4))
+    e_of = pair % len(english.names)
+    return [
+        Aligned(foreign.names[f_of[at]], english.names[e_of[at]], float(probability[at]), float(count[at]))
+        for at in likely.tolist()
+    ]
 
 
 class _Numbers:
@@ -93,25 +98,6 @@ class _Numbers:
         if found == len(self.names):
             self.names.append(name)
         return found
-
-
-def _named(
-    foreign: _Numbers,
-    english: _Numbers,
-    pair: NDArray[np.int64],
-    probability: NDArray[np.float64],
-    count: NDArray[np.float64],
-) -> list[Aligned]:
-    likely = np.flatnonzero((probability > SUREST / 8) & (count > FEWEST / 4))
-    return [
-        Aligned(
-            foreign.names[pair[at] // len(english.names)],
-            english.names[pair[at] % len(english.names)],
-            float(probability[at]),
-            float(count[at]),
-        )
-        for at in likely.tolist()
-    ]
 
 
 def table(language: str, found: Iterable[Aligned], surest: float = SUREST, fewest: float = FEWEST) -> Table:
@@ -178,7 +164,9 @@ def held_apart(language: str, by_package: dict[Package, list[Pair]]) -> str:
     """How much of the English of unseen packages' messages a table learned from the others gives."""
     apart = {package: zlib.crc32(package.name.encode()) % 10 == 0 for package in by_package}
     chosen = table(language, align(messages(p for k, ones in by_package.items() if not apart[k] for p in ones)))
-    known = languages.Table(chosen)
+    known = languages.Table(
+        {word: " ".join(chosen[word]) for word in sorted(chosen)}, language in languages.COMPOUNDING
+    )
     counts: Counter[str] = Counter()
     for foreign, english in messages(p for k, ones in by_package.items() if apart[k] for p in ones):
         wanted = {stem(word) for word in english if word not in languages.stop_words("en")}

@@ -8,6 +8,7 @@ with `Itza.search`.
 
 NDCG@10: each target is credited once, at the rank of the first result that hits it (equal paths, and overlapping lines
 where the target has lines); further passages of a file use up ranks; the ideal has min(10, targets) gains at the top.
+hit@5: the part of the questions that have a target among the first five results.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from itza_git import Itza
 from itza_git.records import Passage
 
 K = 10
+FIRST = 5
 
 
 def ndcg(passages: Sequence[Passage], targets: Sequence[dict[str, Any]]) -> float:
@@ -45,6 +47,11 @@ def first_hit(passages: Sequence[Passage], target: dict[str, Any]) -> int | None
     return None
 
 
+def hit(passages: Sequence[Passage], targets: Sequence[dict[str, Any]]) -> float:
+    """1 when a target is among the first five passages."""
+    return float(any(first_hit(passages[:FIRST], target) is not None for target in targets))
+
+
 def load(path: Path, repositories: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
     """The queries by repository, those without a target left out."""
     by_repository = defaultdict(list)
@@ -55,9 +62,9 @@ def load(path: Path, repositories: Sequence[str]) -> dict[str, list[dict[str, An
     return by_repository
 
 
-def table(title: str, groups: dict[str, list[float]]) -> str:
+def table(title: str, groups: dict[str, list[float]], measure: str = "NDCG@10") -> str:
     """Means by group, with the size of each."""
-    rows = [f"{title:24}{'n':>6}{'NDCG@10':>10}"]
+    rows = [f"{title:24}{'n':>6}{measure:>10}"]
     rows += [f"{name:24}{len(values):>6}{statistics.mean(values):>10.4f}" for name, values in sorted(groups.items())]
     return "\n".join(rows)
 
@@ -78,6 +85,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write each query's score to this file")
     arguments = parser.parse_args()
     scored: list[tuple[dict[str, Any], float]] = []
+    hits: list[tuple[dict[str, Any], float]] = []
     times: list[float] = []
     for name, queries in load(arguments.queries, arguments.repo).items():
         if not (arguments.dir / name).is_dir():
@@ -89,9 +97,12 @@ def main() -> None:
                 started = time.perf_counter()
                 found = itza.search(query["query"], limit=K)
                 times.append(time.perf_counter() - started)
-                scored.append((query, ndcg([hit.passage for hit in found.hits], query["targets"])))
+                passages = [one.passage for one in found.hits]
+                scored.append((query, ndcg(passages, query["targets"])))
+                hits.append((query, hit(passages, query["targets"])))
     for key in ("repo", "language", "category"):
         print(table(f"by {key}", grouped(scored, key)) + "\n")
+    print(table("by language", grouped(hits, "language"), "hit@5") + "\n")
     overall = [score for _, score in scored]
     print(table("overall", {"mean over queries": overall}))
     print(f"a query inside one process: median {statistics.median(times) * 1e3:.1f} ms")

@@ -95,8 +95,9 @@ class Pygit2Repository:
                 pass  # git says why, or knows better: a short id may be ambiguous and yet name only one commit
         if re.match(r"(?:HEAD|@)(?![\w./-])", revision) and self.head().commit is None:
             others = self.branches()
-            hint = f"ask another branch: --rev {others[0].name}" if others else "git commit"
-            raise UnbornHead(f"{self._place()} has no commit yet on this branch", hint)
+            if others:
+                raise UnbornHead(f"the branch of HEAD has no commit yet: {self._place()}", f"--rev {others[0].name}")
+            raise UnbornHead(f"{self._place()} has no commit yet", "git commit")
         return self._commit(revisions.resolve(self._git, revision))
 
     def branches(self) -> list[Branch]:

@@ -23,6 +23,7 @@ _KANA = re.compile("[\u3040-\u30ff]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _CYRILLIC = re.compile("[\u0400-\u04ff]")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
+_PARTICLE = re.compile("[的了是吗呢].|.[的了是吗呢]|[\u3041-\u3096].")
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 # Letters and signs that English has not, and the languages that have them.
 _MARKS = {
@@ -44,6 +45,9 @@ MANY = 2
 SHORTEST_BEGINNING = 4
 LONGEST_ENDING = 4
 MOST_MEANINGS = 2
+# Languages that write two words as one, and what they put between.
+COMPOUNDING = ("de",)
+_LINKS = ("", "s", "n", "es", "en")
 
 
 def fold(word: str) -> str:
@@ -65,8 +69,8 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def is_grammar(word: str) -> bool:
-    """Whether it is written in hiragana alone, in which Japanese writes endings and particles."""
-    return bool(_HIRAGANA.fullmatch(word))
+    """Whether it says nothing: hiragana alone, in which Japanese writes endings, or a pair with a Chinese particle."""
+    return bool(_HIRAGANA.fullmatch(word) or _PARTICLE.fullmatch(word))
 
 
 def is_unspaced(word: str) -> bool:
@@ -129,23 +133,39 @@ def _by_script(text: str) -> str | None:
 
 
 class Table:
-    """What the words of a language are in English, best first."""
+    """What the words of a language are in English, best first, with spaces between; the words in order."""
 
-    def __init__(self, known: Mapping[str, list[str]]) -> None:
+    def __init__(self, known: Mapping[str, str], compounds: bool = False) -> None:
         self._known = known
-        self._words = sorted(known)
+        self._compounds = compounds
+        self._words = list(known)
 
     def __len__(self) -> int:
         return len(self._words)
 
     def translates(self, word: str) -> bool:
         """Whether a word, without accents, is another one in English."""
-        return self._known.get(word, [word]) != [word]
+        return self._known.get(word, word) != word
 
     def meanings(self, word: str, only_exact: bool = False) -> list[str]:
         """The English words for a word, in any of its forms unless only_exact; none when it is unknown."""
         word = fold(word)
-        return self._known.get(word) or ([] if only_exact else self._of_family(word))
+        found = self._known.get(word)
+        if found:
+            return found.split(" ")
+        if only_exact:
+            return []
+        return (self._of_parts(word) if self._compounds else []) or self._of_family(word)
+
+    def _of_parts(self, word: str) -> list[str]:
+        """The meanings of the two known words that a compound consists of: `hashtabelle`; the longest first."""
+        for at in range(len(word) - SHORTEST_BEGINNING, SHORTEST_BEGINNING - 1, -1):
+            tail = self._known.get(word[at:])
+            beginnings = [word[:at].removesuffix(link) for link in _LINKS if word[:at].endswith(link)]
+            head = next((self._known[one] for one in beginnings if one in self._known), None)
+            if head and tail:
+                return list(dict.fromkeys([head.split(" ")[0], tail.split(" ")[0]]))
+        return []
 
     def _of_family(self, word: str) -> list[str]:
         """The meanings that most words with the same beginning have; the longest beginning that any has is taken."""
@@ -159,7 +179,7 @@ class Table:
                 if not relative.startswith(beginning):
                     break
                 if len(relative) <= len(beginning) + LONGEST_ENDING:
-                    votes.update({one: 1 / rank for rank, one in enumerate(self._known[relative], 1)})
+                    votes.update({one: 1 / rank for rank, one in enumerate(self._known[relative].split(" "), 1)})
             if votes:
                 return [meaning for meaning, _ in votes.most_common(MOST_MEANINGS)]
         return []
@@ -171,5 +191,5 @@ def table(language: str) -> Table:
     path = TABLES / f"{language}.tsv"
     if not path.is_file():
         return Table({})
-    lines = path.read_text("utf-8").split("\n")
-    return Table({w: m.split(" ") for w, _, m in (line.partition("\t") for line in lines) if m and w[0] != "#"})
+    lines = path.read_text("utf-8").splitlines()
+    return Table(dict(line.split("\t") for line in lines if not line.startswith("# ")), language in COMPOUNDING)

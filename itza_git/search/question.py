@@ -55,7 +55,7 @@ _ABOUT = {
 }
 # A word of an adjacent pair, written together (`rate limit` -> `ratelimit`), finds the identifier `RateLimit`.
 PAIR_WEIGHT = 0.5
-# What a word of another language still weighs when its English words stand for it and the tree lacks it.
+# What a word of another language weighs at least, beside its English words, where the tree has it at all.
 TRANSLATED_WEIGHT = 0.2
 _SHARES = {1: (1.0,), 2: (2 / 3, 1 / 3)}
 # A pasted page is searched by its first words: each costs a pass over all passages.
@@ -104,12 +104,14 @@ class Question:
             word: [word] if word in stays else known.meanings(word, only_exact=self.holding(word) > 0) or [word]
             for word in self._asked_words
         }
-        said = {word: english for word, english in found.items() if english != [word] or self._is_word(word)}
+        said = {word: english for word, english in found.items() if self._is_said(word, english)}
         return said or found
 
-    def _is_word(self, word: str) -> bool:
-        """Whether an untranslated word is one; a pair of letters of a script without spaces only if the tree has it."""
-        return not languages.is_unspaced(word) or self.holding(word) > 0
+    def _is_said(self, word: str, english: list[str]) -> bool:
+        """Whether it is a word. Two letters of a script without spaces are one when the table or the tree has them."""
+        if not languages.is_unspaced(word) or self.holding(word) > 0:
+            return True
+        return english != [word] and not languages.is_grammar(word)
 
     @cached_property
     def _weights(self) -> dict[str, float]:
@@ -118,7 +120,7 @@ class Question:
         for word, english in self.asked.items():
             for one, share in zip(english, _SHARES[len(english)], strict=True):
                 weights[one] = max(weights.get(one, 0.0), share)
-            if word not in english:
+            if word not in english and self.holding(word):
                 weights.setdefault(word, self._own_weight(word, english))
         return weights
 

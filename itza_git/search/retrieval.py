@@ -19,6 +19,8 @@ from itza_git.search.ranking import Ranked, rank
 WEAK_COVERAGE = 0.5
 WEAK_COSINE = 0.34
 MOST_UNKNOWN = 0.5
+# What a word of another language that is lacking weighs against one that is there: its translation can be wrong.
+TRUST = 0.7
 
 
 _FORMS = ("e", "s", "es", "ed", "ing", "er", "ion", "y", "ies")
@@ -80,7 +82,10 @@ def _judged(
 ) -> Found:
     numbers = [r.passage for r in best]
     # A word of another language is here when one of its English words is.
-    said = {word: list(dict.fromkeys([word, *english])) for word, english in question.asked.items()}
+    said = {
+        word: [form for form in dict.fromkeys([word, *english]) if form in words_found.idf]
+        for word, english in question.asked.items()
+    }
     idf = {word: min(words_found.idf[form] for form in forms) for word, forms in said.items()}
     total = sum(idf.values())
     occurrences = words_found.occurrences
@@ -93,7 +98,7 @@ def _judged(
         passages = []  # nothing of the question is here, and nothing is near it
     if question.language != ENGLISH:
         # What neither the tree nor the table knows tells of the table, not of the tree.
-        idf |= {word: 0.0 for word in unknown if said[word] == [word]}
+        idf |= {word: 0.0 if word in unknown and said[word] == [word] else TRUST * idf[word] for word in lacking}
         total = sum(idf.values())
     if not total:
         return Found(passages, 0.0, cosine, unknown, 0.0, lacking)
