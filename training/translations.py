@@ -113,7 +113,8 @@ def table(language: str, found: Iterable[Aligned], surest: float = SUREST, fewes
     chosen: Table = {}
     size = 0
     for word, ones in sorted(best.items(), key=lambda item: -sum(one.count for one in item[1])):
-        meanings = [word] if any(one.english == word for one in ones) else distinct(ones, surest)
+        same = any(one.english == word and one.probability > surest for one in ones)
+        meanings = [word] if same else distinct(ones, surest)
         if word and meanings and not languages.is_grammar(word):
             size += len(f"{word}\t{' '.join(meanings)}\n".encode())
             if size > LARGEST:
