@@ -17,15 +17,11 @@ from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from itza_git import citing, config
 from itza_git.answering.answer import PASSAGES_ONLY, Answer, Cited, Statement
-from itza_git.answering.ask import nothing_here
 from itza_git.answering.citation import WORKTREE, Citation
-from itza_git.answering.links import Links, links_of
-from itza_git.answering.verdicts import Verification
-from itza_git.answering.verification import verify_all
 from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
@@ -33,13 +29,17 @@ from itza_git.embedding.choice import embedder_for
 from itza_git.errors import Damaged, GitError, ModelError, UnknownRevision, UsageError
 from itza_git.git import Repository, open_repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
-from itza_git.indexing.coverage import coverages
-from itza_git.indexing.garbage import Collected, collect
 from itza_git.records import Branch, Commit, Coverage, Head
 from itza_git.results import AskResult, BranchStatus, IndexReport, SearchResult, Shown, Status
-from itza_git.search import Corpus, Filter, Question, search
+from itza_git.search.corpus import Corpus, Filter
 from itza_git.store import Recipe, Space
 from itza_git.store.space import RecordedHead
+
+# What only some calls need is imported there: a command starts in the time that its imports take.
+if TYPE_CHECKING:
+    from itza_git.answering.links import Links
+    from itza_git.answering.verdicts import Verification
+    from itza_git.indexing.garbage import Collected
 
 # An answer is made from few passages; these are what they are chosen from.
 ANSWER_PASSAGES = 12
@@ -178,6 +178,8 @@ class Itza:
         corpus, changed = self._corpus(rev, branch, worktree, commit, watch)
         if wanted and not corpus.allowed(wanted).any():
             raise UsageError(f"no file of {branch or rev} matches {_describe(wanted)}", "git ls-files shows the paths")
+        from itza_git.search import Question, search
+
         question = Question(query)
         found = search(corpus, question, self.embedder, limit, wanted)
         return SearchResult(
@@ -224,6 +226,8 @@ class Itza:
             watch=watch,
         )
         if not result.hits:
+            from itza_git.answering.ask import nothing_here
+
             return AskResult(result, nothing_here(question, []))
         if not use_model:
             return AskResult(result, PASSAGES_ONLY)
@@ -270,16 +274,22 @@ class Itza:
 
     def verify_all(self, texts: Sequence[str], rev: str = "HEAD") -> list[Verification]:
         """The same for several texts; what they cite is read once for all."""
+        from itza_git.answering.verification import verify_all
+
         return verify_all(self.repository, texts, self.resolve(rev))
 
     @property
     def links(self) -> Links | None:
         """The web pages of the remote; None when its host is not known."""
+        from itza_git.answering.links import links_of
+
         return links_of(self.repository)
 
     @_heals
     def status(self) -> Status:
         """What the store holds of HEAD and of each local branch."""
+        from itza_git.indexing.coverage import coverages
+
         head = self.repository.head()
         recorded = self.space.heads()
         branches = self.repository.branches()
@@ -305,6 +315,8 @@ class Itza:
     @_heals
     def collect(self, *, watch: Watch = UNWATCHED) -> Collected:
         """Drop what no branch, worktree HEAD or recent reflog entry reaches. Raises `StoreError`."""
+        from itza_git.indexing.garbage import collect
+
         return collect(self.repository, self.space, watch.waiting)
 
     def is_dirty(self, rev: str = "HEAD", branch: str | None = None) -> bool:

@@ -7,19 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
 
-from itza_git.answering.answer import Cited, Statement
 from itza_git.answering.citation import WORKTREE
-from itza_git.answering.links import Links
-from itza_git.hooks.health import ago
-from itza_git.indexing.garbage import Collected
+from itza_git.clock import ago
 from itza_git.paths import quote
-from itza_git.records import Coverage, Skipped
-from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
-from itza_git.search import Question
 from itza_git.words import identifiers, split
+
+if TYPE_CHECKING:  # records that are only read
+    from itza_git.answering.answer import Cited, Statement
+    from itza_git.answering.links import Links
+    from itza_git.indexing.garbage import Collected
+    from itza_git.records import Coverage, Skipped
+    from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
 
 SCHEMA = 1
 SNIPPET_LINES = 6
@@ -72,6 +73,8 @@ def first(result: SearchResult, count: int) -> SearchResult:
 
 def hits(result: SearchResult, style: Style, verbose: bool = False, links: Links | None = None) -> str:
     """The hits of a search: citation and symbol, then the lines that matter."""
+    from itza_git.search.question import Question
+
     wanted = frozenset(Question(result.query).content_words)
     return "\n\n".join(_hit(hit, wanted, style, verbose, links) for hit in result.hits)
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from itza_git.answering.answer import Answer
 from itza_git.answering.citation import Citation
 from itza_git.records import Coverage, Passage
-from itza_git.search import Found
+
+if TYPE_CHECKING:  # importing it would import the whole search
+    from itza_git.search import Found
 
 
 @dataclass(frozen=True, slots=True)

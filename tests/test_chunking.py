@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from itza_git.chunking import CHUNKERS, VERSION, chunk, grammars
+from itza_git.chunking import VERSION, chunk, grammars
+from itza_git.chunking.chunkers import CHUNKERS
 from itza_git.chunking.lines import CEILING, is_blank
 from itza_git.records import KINDS, Chunk
 from tests.snippets import SNIPPETS

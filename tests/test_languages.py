@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from itza_git.chunking import CHUNKERS
+from itza_git.chunking.chunkers import CHUNKERS
 from itza_git.chunking.languages import canonical, is_code, is_prose, language_of
 
 

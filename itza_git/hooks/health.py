@@ -6,6 +6,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from itza_git.clock import ago
 from itza_git.git import Repository
 from itza_git.hooks.journal import Failure, Pass, journal_of
 from itza_git.hooks.state import HooksState, state_of
@@ -56,15 +57,6 @@ def _last(found: Health) -> str:
 
 def _ago(moment: float) -> str:
     return ago(time.time() - moment)
-
-
-def ago(seconds: float) -> str:
-    """How long ago something was, in the largest unit that fits."""
-    seconds = max(seconds, 0)
-    for length, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= length:
-            return f"{seconds // length:.0f} {unit} ago"
-    return f"{seconds:.0f} s ago"
 
 
 def health_json(found: Health) -> dict[str, Any]:
