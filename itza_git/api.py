@@ -178,7 +178,8 @@ class Itza:
         corpus, changed = self._corpus(rev, branch, worktree, commit, watch)
         if wanted and not corpus.allowed(wanted).any():
             raise UsageError(f"no file of {branch or rev} matches {_describe(wanted)}", "git ls-files shows the paths")
-        from itza_git.search import Question, search
+        from itza_git.search.question import Question
+        from itza_git.search.retrieval import search
 
         question = Question(query)
         found = search(corpus, question, self.embedder, limit, wanted)

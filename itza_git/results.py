@@ -11,7 +11,7 @@ from itza_git.answering.citation import Citation
 from itza_git.records import Coverage, Passage
 
 if TYPE_CHECKING:  # importing it would import the whole search
-    from itza_git.search import Found
+    from itza_git.search.retrieval import Found
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from itza_git.git import open_repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch, pool, refresh
 from itza_git.indexing.blobs import Task, examine
 from itza_git.records import GITLINK, SYMLINK
-from itza_git.search import Corpus
+from itza_git.search.corpus import Corpus
 from itza_git.store import Recipe, Space
 from tests.counting import Counting, Index
 from tests.repository import Repo

@@ -16,7 +16,7 @@ from itza_git.answering.citation import Citation
 from itza_git.records import Coverage, Passage, Skipped
 from itza_git.render import Style, clean, snippet
 from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
-from itza_git.search import Found
+from itza_git.search.retrieval import Found
 
 PLAIN = Style()
 COMMIT = "1a2b3c4" + "0" * 33

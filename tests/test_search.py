@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from itza_git.records import Passage
-from itza_git.search import Corpus, Filter, Found, Question, ranking, search
+from itza_git.search import ranking
+from itza_git.search.corpus import Corpus, Filter
 from itza_git.search.features import COLUMNS
 from itza_git.search.lexical import lexical
+from itza_git.search.question import Question
+from itza_git.search.retrieval import Found, search
 from tests.counting import Counting, Index
 from tests.repository import Repo
 

@@ -20,7 +20,7 @@ from itza_git.errors import StoreBusy, StoreError
 from itza_git.git.environment import scrubbed
 from itza_git.indexing import blobs, refresh
 from itza_git.records import Chunk
-from itza_git.search import Corpus
+from itza_git.search.corpus import Corpus
 from itza_git.store import Pack, Space, View, pack, space
 from itza_git.store.container import TEMPORARY
 from itza_git.words import term_key

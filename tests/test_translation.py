@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 
 from itza_git.answering.ask import missing
-from itza_git.search import Corpus, Found, Question, languages, search
+from itza_git.search import languages
+from itza_git.search.corpus import Corpus
+from itza_git.search.question import Question
+from itza_git.search.retrieval import Found, search
 from tests.counting import Index
 from tests.repository import Repo
 from training.catalogs import LANGUAGES, language_of, plain, read_po

@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from benchmarks.retrieval.run import K, load, ndcg
 from itza_git import Itza
 from itza_git.records import Passage
-from itza_git.search import Corpus, Question
+from itza_git.search.corpus import Corpus
 from itza_git.search.dense import dense
 from itza_git.search.features import COLUMNS, features
 from itza_git.search.lexical import lexical
+from itza_git.search.question import Question
 from itza_git.search.ranking import fused, saturated
 
 WEIGHTS = Path(__file__).parents[1] / "itza_git" / "search" / "weights.json"

@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +120,18 @@ def pieces(word: str, row: Mapping[str, int]) -> list[int]:
     return found
 
 
+def _distinct(numbers: NDArray[Any]) -> NDArray[Any]:
+    """The distinct numbers, ascending. `np.unique` does the same, after importing numpy.ma for 15 ms."""
+    ordered = np.sort(numbers)
+    return ordered[np.flatnonzero(np.diff(ordered, prepend=-1))]
+
+
+def _with_columns(row: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows, and which of them each row is."""
+    used = _distinct(row)
+    return used, np.searchsorted(used, row)
+
+
 class _Rows:
     """The rows that stand for each term of one vocabulary, looked up when a term is first met."""
 
@@ -145,7 +158,7 @@ class _Rows:
             room = np.full(missing + len(self._length), -1, np.int64)
             self._length = np.concatenate([self._length, room])
             self._start = np.concatenate([self._start, room])
-        fresh = np.unique(term[self._length[term] < 0]).tolist()
+        fresh = _distinct(term[self._length[term] < 0]).tolist()
         for number in fresh:
             found = pieces(self.vocabulary.terms[number], self._row)
             self._start[number] = len(self._growing)
@@ -187,7 +200,7 @@ class Builtin:
         """Adds up the weighted rows of each text of a block into out."""
         row, length = rows.expand(counts.term)
         weight = np.repeat(np.log2(1 + counts.count.astype(np.float32)), length) * self._table.text_scale[row]
-        used, column = np.unique(row, return_inverse=True)
+        used, column = _with_columns(row)
         cell = np.repeat(counts.text.astype(np.int64), length) * len(used) + column
         dense = np.bincount(cell, weight, len(out) * len(used)).astype(np.float32).reshape(len(out), len(used))
         np.matmul(dense, self._table.vectors[used].astype(np.float32), out=out)

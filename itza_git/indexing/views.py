@@ -16,7 +16,7 @@ from itza_git.indexing.policy import Policy
 from itza_git.records import Change, Commit, Entry
 from itza_git.store import Space, View
 from itza_git.store.pack import quantise
-from itza_git.store.postings import from_bags
+from itza_git.store.postings import Postings, from_bags
 from itza_git.words import Vocabulary
 
 _ATTRIBUTES_FILE = b".gitattributes"
@@ -109,10 +109,17 @@ def _assemble(rows: dict[bytes, _Row], base: View | None, embedder: Embedder) ->
         languages,
         np.array([reason_number[row.reason] for row in rows.values()], np.uint8),
         reasons,
-        from_bags(Vocabulary().count([path_text(path) for path in rows]), np.uint32),
+        _path_terms(rows, base),
         vector,
         scale,
     )
+
+
+def _path_terms(rows: dict[bytes, _Row], base: View | None) -> Postings:
+    """The terms of all paths; those of the base view where the paths are the same, as after most commits."""
+    if base is not None and list(rows) == list(base.paths):
+        return base.path_terms
+    return from_bags(Vocabulary().count([path_text(path) for path in rows]), np.uint32)
 
 
 def path_text(path: bytes) -> str:

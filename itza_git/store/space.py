@@ -65,6 +65,7 @@ class Space:
         self.recipe = recipe
         self._id_length = id_length
         self._open: dict[str, Pack] = {}
+        self._located: tuple[NDArray[np.bytes_], list[Pack], Located] | None = None
         self.damaged: list[Damaged] = []
         self.set_aside: list[Damaged] = []
 
@@ -119,14 +120,17 @@ class Space:
         return any(known.path == path for known in self.damaged)
 
     def locate(self, keys: NDArray[np.bytes_]) -> tuple[list[Pack], Located]:
-        """The packs, and where in them each key is."""
+        """The packs, and where in them each key is. Asked again for the same array, it looks only for new packs."""
         packs = self.packs()
+        if self._located is not None and self._located[0] is keys and self._located[1] == packs:
+            return packs, self._located[2]
         where = Located(np.full(len(keys), -1, np.int64), np.full(len(keys), -1, np.int64))
         for number, candidate in enumerate(packs):
             blob = candidate.find(keys)
             found = (blob >= 0) & where.missing
             where.pack[found] = number
             where.blob[found] = blob[found]
+        self._located = (keys, packs, where)
         return packs, where
 
     def check(self) -> list[Damaged]:
