@@ -6,7 +6,6 @@ five times as long to import as `git itza -h` may take.
 
 from __future__ import annotations
 
-import difflib
 import errno
 import importlib
 import os
@@ -76,6 +75,8 @@ def _meant(args: list[str]) -> str:
     asked = " ".join(args)
     if len(asked.split()) > 2:
         return f'git itza ask "{asked}"'
+    import difflib  # only where something went wrong
+
     near = difflib.get_close_matches(args[0], COMMANDS, 1)
     return f"git itza {near[0]}" if near else "git itza -h"
 

@@ -26,7 +26,7 @@ SCHEMA = 1
 SNIPPET_LINES = 6
 _TAB = 4
 # Characters that move the cursor, reorder the line or hide: shown as what they are.
-_UNSAFE = re.compile(
+_UNSAFE = (
     r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\U000e0000-\U000e007f]"
 )
@@ -60,7 +60,7 @@ def clean_lines(text: str) -> str:
 
 def clean(text: str) -> str:
     """Text without a character that a terminal would obey; tabs become spaces."""
-    return _UNSAFE.sub(lambda found: f"<U+{ord(found[0]):04X}>", text.expandtabs(_TAB))
+    return re.sub(_UNSAFE, lambda found: f"<U+{ord(found[0]):04X}>", text.expandtabs(_TAB))
 
 
 # Text
