@@ -29,11 +29,10 @@ from itza_git.embedding.choice import embedder_for
 from itza_git.errors import Damaged, GitError, ModelError, UnknownRevision, UsageError
 from itza_git.git import Repository, open_repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
-from itza_git.records import Branch, Commit, Coverage, Head
-from itza_git.results import AskResult, BranchStatus, IndexReport, SearchResult, Shown, Status
+from itza_git.records import Commit
+from itza_git.results import AskResult, IndexReport, SearchResult, Shown, Status
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.store import Recipe, Space
-from itza_git.store.space import RecordedHead
 
 # What only some calls need is imported there: a command starts in the time that its imports take.
 if TYPE_CHECKING:
@@ -289,29 +288,9 @@ class Itza:
     @_heals
     def status(self) -> Status:
         """What the store holds of HEAD and of each local branch."""
-        from itza_git.indexing.coverage import coverages
+        from itza_git.status import status
 
-        head = self.repository.head()
-        recorded = self.space.heads()
-        branches = self.repository.branches()
-        commits = [branch.commit for branch in branches] + ([head.commit] if head.commit else [])
-        covered = coverages(self.repository, self.space, self._policy, commits)
-        told = [_branch_status(branch, covered[branch.commit.id], head, recorded) for branch in branches]
-        current = next((branch for branch in told if branch.is_head), None)
-        if current is None and head.commit is not None:
-            current = BranchStatus("HEAD", head.commit.id.hex(), covered[head.commit.id], True)
-        identity = self.embedder.identity
-        return Status(
-            current,
-            tuple(told),
-            f"{identity.embedder}/{identity.model}",
-            self.space.recipe.name,
-            self.settings.answer_model,
-            self.space.root,
-            self.space.size(),
-            len(self.space.packs()),
-            tuple(str(error) for error in self.space.damaged),
-        )
+        return status(self.repository, self.space, self.settings, self.embedder, self._policy)
 
     @_heals
     def collect(self, *, watch: Watch = UNWATCHED) -> Collected:
@@ -387,21 +366,6 @@ class Itza:
         if len(self._corpora) > MOST_OPEN:
             del self._corpora[next(iter(self._corpora))]
         return found, frozenset()
-
-
-def _branch_status(
-    branch: Branch, coverage: Coverage, head: Head, recorded: Mapping[str, RecordedHead]
-) -> BranchStatus:
-    ref = f"refs/heads/{branch.name}"
-    known = recorded.get(ref)
-    return BranchStatus(
-        branch.name,
-        branch.commit.id.hex(),
-        coverage,
-        head.ref == ref,
-        known.commit if known else None,
-        known.time if known else None,
-    )
 
 
 def _language(name: str) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 from itza_git.answering.citation import Citation, render
 from itza_git.answering.links import Links
 from itza_git.answering.verdicts import STATUSES, Checked, Status, Verification
-from itza_git.render import CYAN, DIM, GREEN, SCHEMA, YELLOW, Style, clean
+from itza_git.render import CYAN, DIM, GREEN, YELLOW, Style, clean
+from itza_git.render_json import SCHEMA
 
 RED = "31"
 COLOURS: dict[Status, str] = {"same": GREEN, "moved": CYAN, "changed": YELLOW, "gone": RED, "uncommitted": DIM}

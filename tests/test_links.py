@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from itza_git import Itza
 from itza_git.answering.answer import Answer, Cited, Statement
 from itza_git.answering.links import Links, links_from
-from itza_git.render import Style, ask_json, hits, sources
+from itza_git.render import Style, hits, sources
+from itza_git.render_json import ask_json
 from itza_git.results import AskResult
 from tests.command import Run
 from tests.repository import Repo

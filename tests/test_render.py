@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itza_git import render
+from itza_git import render, render_json
 from itza_git.answering.answer import Answer, Cited, Statement
 from itza_git.answering.citation import Citation
 from itza_git.records import Coverage, Passage, Skipped
@@ -220,13 +220,13 @@ def test_statements_and_sources_as_text() -> None:
 
 
 def test_json_keeps_what_text_cleans() -> None:
-    found = render.search_json(result(hit("a\x1bb\r\nc")), dirty=False)
+    found = render_json.search_json(result(hit("a\x1bb\r\nc")), dirty=False)
     assert found["hits"][0]["text"] == "a\x1bb\r\nc"
 
 
 def test_a_path_of_bytes_is_quoted_beside_its_bytes() -> None:
     coverage = Coverage(0, 0, (Skipped(b"caf\xe9", "binary"), Skipped("café".encode(), "empty")))
-    assert render.coverage_json(coverage)["skipped"] == [
+    assert render_json.coverage_json(coverage)["skipped"] == [
         {"path": '"caf\\351"', "path_bytes": "Y2Fm6Q==", "reason": "binary"},
         {"path": "café", "reason": "empty"},
     ]
@@ -235,7 +235,7 @@ def test_a_path_of_bytes_is_quoted_beside_its_bytes() -> None:
 def test_a_citation_in_json_has_the_keys_of_the_contract() -> None:
     cited = Cited(1, b"a.py", b"\1" * 20, 1, 2, "tool")
     asked = AskResult(result(), Answer("answered", (Statement("It retries.", (cited,)),)))
-    (found,) = render.ask_json(asked, [(cited, "a.py:1-2@1a2b3c4")], dirty=True)["citations"]
+    (found,) = render_json.ask_json(asked, [(cited, "a.py:1-2@1a2b3c4")], dirty=True)["citations"]
     assert list(found) == [
         "n", "path", "start_line", "end_line", "commit", "blob", "citation", "verified", "by", "url",
     ]  # fmt: skip

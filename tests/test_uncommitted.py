@@ -13,7 +13,7 @@ from itza_git import Itza
 from itza_git.answering.answer import Answer, Cited, Statement
 from itza_git.answering.citation import parse
 from itza_git.git import working_tree
-from itza_git.render import ask_json
+from itza_git.render_json import ask_json
 from itza_git.results import AskResult
 from tests.asking import asking, embedded, found, places
 from tests.command import Run

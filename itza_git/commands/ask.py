@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from itza_git import render
+from itza_git import render, render_json
 from itza_git.answering.answer import Statement
 from itza_git.answering.links import Links
 from itza_git.api import Itza
@@ -72,7 +72,7 @@ def ask(
         dirty = as_json and itza.is_dirty(rev, branch)
         links = itza.links
     if as_json:
-        common.print_json(render.ask_json(asked, cited, dirty, links))
+        common.print_json(render_json.ask_json(asked, cited, dirty, links))
     else:
         stream.end()
         _print(asked, render.sources(cited, common.style(), render.urls(asked, links)), limit, verbose, links)

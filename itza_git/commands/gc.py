@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from itza_git import render
+from itza_git import render, render_json
 from itza_git.api import Itza
 from itza_git.commands import common
 
@@ -16,7 +16,7 @@ def gc(as_json: bool) -> int:
     with Itza.open() as itza, common.watch() as watch:
         dropped = itza.collect(watch=watch)
     if as_json:
-        common.print_json(render.collected_json(dropped))
+        common.print_json(render_json.collected_json(dropped))
     else:
         click.echo(render.collected(dropped))
     return 0

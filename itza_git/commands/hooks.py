@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from itza_git import render
+from itza_git import render, render_json
 from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.hooks import install as installing
@@ -48,7 +48,7 @@ def status(as_json: bool) -> int:
     with Itza.open() as itza:
         found = health(itza.repository)
     if as_json:
-        common.print_json({"schema": render.SCHEMA} | health_json(found))
+        common.print_json({"schema": render_json.SCHEMA} | health_json(found))
         return 0
     for one in found.hooks.events:
         click.echo(_line(one))

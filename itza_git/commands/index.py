@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from itza_git import render
+from itza_git import render, render_json
 from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.paths import quote
@@ -23,7 +23,7 @@ def index(rev: str, as_json: bool, verbose: bool) -> int:
         done = itza.refresh(rev, watch=watch)
         common.tell_damage(itza)
     if as_json:
-        common.print_json(render.report_json(done))
+        common.print_json(render_json.report_json(done))
         return 0
     click.echo(render.report(done, common.style()))
     if verbose:

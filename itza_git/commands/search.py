@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from itza_git import render
+from itza_git import render, render_json
 from itza_git.api import Itza
 from itza_git.commands import common
 
@@ -47,7 +47,7 @@ def search(
         dirty = as_json and itza.is_dirty(rev, branch)
         links = itza.links
     if as_json:
-        common.print_json(render.search_json(result, dirty))
+        common.print_json(render_json.search_json(result, dirty))
     elif result.hits:
         click.echo(render.hits(result, common.style(), verbose, links))
     common.tell(result)

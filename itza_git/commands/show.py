@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from itza_git import render
+from itza_git import render, render_json
 from itza_git.answering.citation import Citation, parse
 from itza_git.api import Itza
 from itza_git.commands import common
@@ -35,7 +35,7 @@ def show(citation: str, as_json: bool) -> int:
     with Itza.open() as itza:
         lines = itza.show(_citation(itza, citation))
     if as_json:
-        common.print_json(render.shown_json(lines))
+        common.print_json(render_json.shown_json(lines))
     else:
         click.echo(render.shown(lines, common.style()))
     return 0

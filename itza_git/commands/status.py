@@ -6,7 +6,7 @@ import time
 
 import click
 
-from itza_git import render
+from itza_git import render, render_json
 from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.hooks.health import health, health_json, summary
@@ -21,7 +21,7 @@ def status(as_json: bool, verbose: bool) -> int:
         state = itza.status()
         refreshing = health(itza.repository)
     if as_json:
-        common.print_json(render.status_json(state) | {"hooks": health_json(refreshing)})
+        common.print_json(render_json.status_json(state) | {"hooks": health_json(refreshing)})
     else:
         click.echo(render.status(state, common.style(), time.time(), verbose))
         for line in summary(refreshing):

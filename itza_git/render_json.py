@@ -1,0 +1,169 @@
+"""From results to the JSON of the interface contract. Pure; JSON escapes what a terminal would obey."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from itza_git.paths import quote
+from itza_git.render import commit_of, urls
+
+if TYPE_CHECKING:  # records that are only read
+    from itza_git.answering.answer import Cited
+    from itza_git.answering.links import Links
+    from itza_git.indexing.garbage import Collected
+    from itza_git.records import Coverage
+    from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
+
+SCHEMA = 1
+
+
+def search_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
+    """The object that `search --json` prints. dirty: the working tree differs from the commit."""
+    return _head_json(result, dirty) | {"hits": [hit_json(hit) for hit in result.hits]}
+
+
+def ask_json(
+    asked: AskResult, cited: Sequence[tuple[Cited, str]], dirty: bool, links: Links | None = None
+) -> dict[str, Any]:
+    """The object that `ask --json` prints. cited: the answer's citations with their rendered form."""
+    answer, result, leads = asked.answer, asked.result, urls(asked, links)
+    return _head_json(result, dirty) | {
+        "status": answer.status,
+        "confidence": answer.confidence,
+        "no_se_by": answer.no_se_by,
+        "answer": answer.text,
+        "missing": answer.missing,
+        "model": answer.model,
+        "citations": [
+            _cited_json(one, citation, commit_of(one, result)) | {"url": leads.get(one.n)} for one, citation in cited
+        ],
+        "rejected": [{"text": one.text, "reason": one.reason} for one in answer.rejected],
+        "passages": [hit_json(hit) for hit in result.hits],
+        "note": asked.note,
+    }
+
+
+def _cited_json(one: Cited, citation: str, commit: str) -> dict[str, Any]:
+    return (
+        {"n": one.n}
+        | _path_json(one.path)
+        | {
+            "start_line": one.first,
+            "end_line": one.last,
+            "commit": commit,
+            "blob": one.blob.hex(),
+            "citation": citation,
+            "verified": True,
+            "by": one.by,
+        }
+    )
+
+
+def _head_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "query": result.query,
+        "commit": result.commit,
+        "rev": result.rev,
+        "dirty": dirty,
+        "recipe": result.recipe,
+        "coverage": coverage_json(result.coverage),
+    }
+
+
+def coverage_json(coverage: Coverage) -> dict[str, Any]:
+    """The coverage of a tree."""
+    return {
+        "indexed": coverage.indexed,
+        "total": coverage.total,
+        "skipped": [_path_json(one.path) | {"reason": one.reason} for one in coverage.skipped],
+    }
+
+
+def hit_json(hit: Hit) -> dict[str, Any]:
+    """One hit."""
+    passage = hit.passage
+    return _path_json(passage.path) | {
+        "start_line": passage.first,
+        "end_line": passage.last,
+        "commit": hit.commit,
+        "blob": passage.blob.hex(),
+        "citation": hit.citation,
+        "language": passage.language,
+        "symbol": passage.symbol,
+        "kind": passage.kind,
+        "score": passage.score,
+        "text": hit.text,
+    }
+
+
+def _path_json(path: bytes) -> dict[str, Any]:
+    """A path; one that is not UTF-8 in its quoted form, with its bytes beside it."""
+    try:
+        return {"path": path.decode()}
+    except UnicodeDecodeError:
+        return {"path": quote(path), "path_bytes": base64.b64encode(path).decode()}
+
+
+def report_json(done: IndexReport) -> dict[str, Any]:
+    """The object that `index --json` prints."""
+    return {
+        "schema": SCHEMA,
+        "rev": done.rev,
+        "commit": done.commit,
+        "coverage": coverage_json(done.coverage),
+        "new": done.new,
+        "reused": done.reused,
+        "chunks": done.chunks,
+        "not_embedded": done.not_embedded,
+        "lossy": [_path_json(path) for path in done.lossy],
+    }
+
+
+def collected_json(dropped: Collected) -> dict[str, Any]:
+    """The object that `gc --json` prints."""
+    return {"schema": SCHEMA} | {
+        "blobs": dropped.blobs,
+        "views": dropped.views,
+        "spaces": dropped.spaces,
+        "freed": dropped.freed,
+    }
+
+
+def status_json(state: Status) -> dict[str, Any]:
+    """The object that `status --json` prints."""
+    return {
+        "schema": SCHEMA,
+        "head": _branch_json(state.head) if state.head else None,
+        "fresh": state.fresh,
+        "branches": [_branch_json(branch) for branch in state.branches],
+        "embedder": state.embedder,
+        "recipe": state.recipe,
+        "model": state.answer_model,
+        "store": {"path": str(state.store), "bytes": state.size, "packs": state.packs},
+        "damaged": list(state.damaged),
+    }
+
+
+def _branch_json(branch: BranchStatus) -> dict[str, Any]:
+    return {
+        "name": branch.name,
+        "commit": branch.commit,
+        "current": branch.is_head,
+        "coverage": coverage_json(branch.coverage),
+        "indexed_commit": branch.indexed_commit,
+        "indexed_at": branch.indexed_at,
+    }
+
+
+def shown_json(lines: Shown) -> dict[str, Any]:
+    """The object that `show --json` prints."""
+    return _path_json(lines.citation.path) | {
+        "schema": SCHEMA,
+        "start_line": lines.citation.first,
+        "end_line": lines.citation.last,
+        "commit": lines.commit,
+        "lines": list(lines.lines),
+    }

@@ -1,0 +1,61 @@
+"""The state of the index: what it holds of HEAD and of each local branch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from itza_git.config import Settings
+from itza_git.embedding import Embedder
+from itza_git.git import Repository
+from itza_git.indexing import Policy
+from itza_git.indexing.coverage import coverages
+from itza_git.records import Branch, Commit, Coverage, Head
+from itza_git.results import BranchStatus, Status
+from itza_git.store import Space
+from itza_git.store.space import RecordedHead
+
+
+def status(
+    repository: Repository,
+    space: Space,
+    settings: Settings,
+    embedder: Embedder,
+    policy_of: Callable[[Commit], Policy],
+) -> Status:
+    """The state of a space; nothing is written. Raises `StoreError`, `ModelError`."""
+    head = repository.head()
+    recorded = space.heads()
+    branches = repository.branches()
+    commits = [branch.commit for branch in branches] + ([head.commit] if head.commit else [])
+    covered = coverages(repository, space, policy_of, commits)
+    told = [_branch_status(branch, covered[branch.commit.id], head, recorded) for branch in branches]
+    current = next((branch for branch in told if branch.is_head), None)
+    if current is None and head.commit is not None:
+        current = BranchStatus("HEAD", head.commit.id.hex(), covered[head.commit.id], True)
+    identity = embedder.identity
+    return Status(
+        current,
+        tuple(told),
+        f"{identity.embedder}/{identity.model}",
+        space.recipe.name,
+        settings.answer_model,
+        space.root,
+        space.size(),
+        len(space.packs()),
+        tuple(str(error) for error in space.damaged),
+    )
+
+
+def _branch_status(
+    branch: Branch, coverage: Coverage, head: Head, recorded: Mapping[str, RecordedHead]
+) -> BranchStatus:
+    ref = f"refs/heads/{branch.name}"
+    known = recorded.get(ref)
+    return BranchStatus(
+        branch.name,
+        branch.commit.id.hex(),
+        coverage,
+        head.ref == ref,
+        known.commit if known else None,
+        known.time if known else None,
+    )
