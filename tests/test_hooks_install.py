@@ -546,3 +546,36 @@ def test_the_hidden_command_serves_a_worktree_under_a_leaking_environment(repo: 
     assert (done.worktree, done.ref, done.total) == ("worktrees/linked", "refs/heads/side", 1)
     assert linked.git("status", "--porcelain") == repo.git("status", "--porcelain") == ""
     repo.git("fsck", "--strict")
+
+
+def test_installing_twice_and_uninstalling_gives_the_mode_back(repo: Repo) -> None:
+    hook = repo.path / ".git/hooks/post-merge"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_bytes(b"#!/bin/sh\n:\n")
+    hook.chmod(0o700)
+    opened = open_repository(repo.path)
+    install(opened)
+    install(opened)
+    uninstall(opened)
+    assert (hook.read_bytes(), hook.stat().st_mode & 0o777) == (b"#!/bin/sh\n:\n", 0o700)
+
+
+def test_a_program_that_sh_only_starts_goes_on_as_it_is(repo: Repo) -> None:
+    hook = repo.path / ".git/hooks/post-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_bytes(b'#!/bin/sh\n"exec" "python3" "$0" "$@"\nopen("ran", "w")\n')
+    hook.chmod(0o755)
+    install(open_repository(repo.path))
+    repo.git("commit", "-q", "--allow-empty", "-m", "x")
+    assert (repo.path / "ran").exists()
+
+
+def test_uninstall_also_takes_out_what_was_committed_since(repo: Repo) -> None:
+    repo.commit()
+    (repo.path / "hk").mkdir()
+    repo.git("config", "core.hooksPath", "hk")
+    opened = open_repository(repo.path)
+    install(opened)
+    repo.commit("hooks and all")
+    uninstall(opened)
+    assert not (repo.path / "hk/post-commit").exists()

@@ -52,7 +52,7 @@ def ask(
     """
     common.one_tree(rev, branch, worktree)
     stream = _Stream(live=not as_json)
-    with Itza.open() as itza, common.watch(common.patience(itza)) as watch:
+    with Itza.open() as itza, common.watch(common.patience(itza), common.BUSY_SECONDS) as watch:
         asked = itza.ask(
             " ".join(question),
             rev=rev,

@@ -30,6 +30,8 @@ UNCUT = 10_000
 MOST_NAMED = 10
 # A server embeds some ten chunks a second. A question waits so long for it, and is then answered from what is there.
 SLOW_EMBEDDER_SECONDS = 20.0
+# A question waits so long for another process that indexes, which may be stopped or hang.
+BUSY_SECONDS = 10.0
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -156,14 +158,14 @@ def patience(itza: Itza) -> float | None:
 
 
 @contextmanager
-def watch(patience: float | None = None) -> Iterator[Watch]:
+def watch(patience: float | None = None, wait: float | None = None) -> Iterator[Watch]:
     """A watch that draws how far indexing is, on a terminal only, and says when another process is waited for."""
     if not sys.stderr.isatty():
-        yield Watch(waiting=_waiting, patience=patience)
+        yield Watch(waiting=_waiting, patience=patience, wait=wait)
         return
     bar = _Bar()
     try:
-        yield Watch(bar.update, _waiting, patience)
+        yield Watch(bar.update, _waiting, patience, wait)
     finally:
         bar.close()
 

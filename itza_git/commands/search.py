@@ -32,7 +32,7 @@ def search(
     Indexes first what is not indexed yet. Exit code 1 when nothing is found.
     """
     common.one_tree(rev, branch, worktree)
-    with Itza.open() as itza, common.watch(common.patience(itza)) as watch:
+    with Itza.open() as itza, common.watch(common.patience(itza), common.BUSY_SECONDS) as watch:
         result = itza.search(
             " ".join(query),
             rev=rev,

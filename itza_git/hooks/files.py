@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,7 +93,12 @@ def _renew(hook: HookFile, python: str) -> None:
     assert hook.content is not None and hook.ours is not None
     made = scripts.MADE in hook.ours.partition(b"\n")[0]
     block = scripts.block(hook.event, python, made=made, chained=hook.chained.exists())
-    _write(hook.path, scripts.put_in(scripts.take_out(hook.content), block), hook.mode | _EXECUTABLE & ~_umask())
+    _write(hook.path, scripts.put_in(scripts.take_out(hook.content), block), _runnable(hook.mode))
+
+
+def _runnable(mode: int) -> int:
+    """A mode that git runs: as it is, or else executable for whoever may read."""
+    return mode if mode & _EXECUTABLE else mode | (mode & 0o444) >> 2
 
 
 def _chain(hook: HookFile, python: str) -> None:
@@ -152,7 +158,8 @@ def _write(path: Path, content: bytes, mode: int) -> None:
         temporary.chmod(mode)
         os.replace(temporary, path)
     except OSError as e:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only file system even this fails
+            temporary.unlink()
         raise _cannot_write(path, e) from e
 
 

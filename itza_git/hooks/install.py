@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from itza_git.errors import GitError
 from itza_git.git import Repository
@@ -51,10 +52,15 @@ def _put_in_files(place: Place, python: str) -> None:
         files.put_in(hook, python)
 
 
+def _is_inside(folder: Path, repository: Repository) -> bool:
+    return repository.worktree is not None and folder.resolve().is_relative_to(repository.worktree.resolve())
+
+
 def _take_out_files(repository: Repository) -> list[str]:
     place = place_of(repository)
     folders = {place.default}
-    if place.folder is not None and not place.refusal:
+    # Also where it would be refused now: our blocks may have been put there, or committed, before it was.
+    if place.folder is not None and (not place.refusal or _is_inside(place.folder, repository)):
         folders.add(place.folder)
     done = []
     for folder in sorted(folders):

@@ -111,5 +111,7 @@ def is_shell(content: bytes) -> bool:
     A shebang that ends in CR is none: the kernel looks for an interpreter of that name.
     """
     if content.startswith(b"#!"):
-        return _SHELL.match(content) is not None
+        # `"exec" "python3" "$0" "$@"`: a program of another language that sh only starts.
+        second = content.split(b"\n", 2)[1:2]
+        return _SHELL.match(content) is not None and not (second and b"exec" in second[0] and b"$0" in second[0])
     return b"\0" not in content[:_BINARY_LOOKAHEAD]

@@ -62,7 +62,7 @@ def _locate() -> tuple[Path, str] | None:
     done = subprocess.run(command, capture_output=True, check=False)
     if done.returncode:
         return None
-    *names, git_dir, common_dir = os.fsdecode(done.stdout).splitlines()
+    *names, git_dir, common_dir = os.fsdecode(done.stdout).removesuffix("\n").split("\n")
     for name in names:
         os.environ.pop(name, None)
     os.environ["GIT_OPTIONAL_LOCKS"] = "0"

@@ -34,12 +34,14 @@ Progress = Callable[[int, int], None]
 class Watch:
     """Who waits for an index run, and how long. waiting is called once when another process has to be waited for.
 
-    After patience seconds (None: never) the run stops between two packs, and what is there has to do.
+    After patience seconds (None: never) the run stops between two packs, and what is there has to do. It does too when
+    another process still writes after wait seconds (None: patience, or ten minutes and then an error).
     """
 
     progress: Progress = lambda done, total: None
     waiting: Callable[[], None] = lambda: None
     patience: float | None = None
+    wait: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ class Refresher:
             try:
                 written = self._write(view, watch, commit, wait)
             except StoreBusy:
-                if missing and watch.patience is None:
+                if missing and watch.patience is None and watch.wait is None:
                     raise
             except StoreError:
                 if missing or not self._space.folder.exists():
@@ -106,7 +108,7 @@ class Refresher:
             try:
                 written = self._write(view, watch, None, _longest_wait(watch))
             except StoreBusy:
-                if watch.patience is None:
+                if watch.patience is None and watch.wait is None:
                     raise
         return _refreshed(view, written, changes)
 
@@ -174,7 +176,8 @@ def _has_content(change: Change) -> bool:
 
 
 def _longest_wait(watch: Watch) -> float:
-    return LONGEST_WAIT if watch.patience is None else watch.patience
+    given = (seconds for seconds in (watch.wait, watch.patience) if seconds is not None)
+    return min(given, default=LONGEST_WAIT)
 
 
 def _size(repository: Repository, blob: bytes) -> int:
