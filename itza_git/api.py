@@ -19,9 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
-from itza_git import citing, config
-from itza_git.answering.answer import PASSAGES_ONLY, Answer, Cited, Statement
-from itza_git.answering.citation import WORKTREE, Citation
+from itza_git import config
 from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
@@ -36,6 +34,8 @@ from itza_git.store import Recipe, Space
 
 # What only some calls need is imported there: a command starts in the time that its imports take.
 if TYPE_CHECKING:
+    from itza_git.answering.answer import Answer, Cited, Statement
+    from itza_git.answering.citation import Citation
     from itza_git.answering.links import Links
     from itza_git.answering.verdicts import Verification
     from itza_git.indexing.garbage import Collected
@@ -177,6 +177,7 @@ class Itza:
         corpus, changed = self._corpus(rev, branch, worktree, commit, watch)
         if wanted and not corpus.allowed(wanted).any():
             raise UsageError(f"no file of {branch or rev} matches {_describe(wanted)}", "git ls-files shows the paths")
+        from itza_git import citing
         from itza_git.search.question import Question
         from itza_git.search.retrieval import search
 
@@ -215,6 +216,8 @@ class Itza:
         statement is told each checked sentence as soon as it stands. force asks the model even when retrieval says
         that nothing here answers. Raises what `search` raises.
         """
+        from itza_git.answering.answer import PASSAGES_ONLY
+
         result = self.search(
             question,
             rev=rev,
@@ -239,6 +242,7 @@ class Itza:
 
     def _answer(self, result: SearchResult, model: str, force: bool, statement: Callable[[Statement], None]) -> Answer:
         # Only here, because a search needs none of it.
+        from itza_git.answering.answer import PASSAGES_ONLY, Statement
         from itza_git.answering.ask import answer
         from itza_git.models.choice import SERVERS
 
@@ -263,6 +267,9 @@ class Itza:
 
     def show(self, citation: Citation) -> Shown:
         """The cited lines at the cited commit. Raises `UsageError` when the commit has no such file or lines."""
+        from itza_git import citing
+        from itza_git.answering.citation import WORKTREE
+
         if citation.commit == WORKTREE:
             head = self.resolve()
             return citing.show_uncommitted(self.repository, citation, head, self._policy(head).max_file_size)
@@ -322,6 +329,8 @@ class Itza:
 
     def cite(self, path: bytes, first: int, last: int, commit: bytes | None) -> str:
         """The citation of lines at a commit, abbreviated as git would; None is the working tree."""
+        from itza_git import citing
+
         return citing.cite(self.repository, path, first, last, commit)
 
     def citations(self, asked: AskResult) -> list[tuple[Cited, str]]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from itza_git.answering.citation import WORKTREE
 from itza_git.clock import ago
 from itza_git.paths import quote
 from itza_git.words import identifiers, split
@@ -163,6 +162,8 @@ def urls(asked: AskResult, links: Links | None) -> dict[int, str | None]:
 
 def commit_of(one: Cited, result: SearchResult) -> str:
     """The commit of a citation: full hex, or `worktree`."""
+    from itza_git.answering.citation import WORKTREE
+
     return WORKTREE if one.path in result.uncommitted else result.commit
 
 

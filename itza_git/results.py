@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itza_git.answering.answer import Answer
-from itza_git.answering.citation import Citation
 from itza_git.records import Coverage, Passage
 
-if TYPE_CHECKING:  # importing it would import the whole search
+if TYPE_CHECKING:  # only named here; importing them would import answering and search
+    from itza_git.answering.answer import Answer
+    from itza_git.answering.citation import Citation
     from itza_git.search.retrieval import Found
 
 
