@@ -4,7 +4,7 @@
 
     with Itza.open("path/to/repository") as itza:
         for hit in itza.search("how are retries limited?").hits:
-            print(hit.citation, hit.symbol)
+            print(hit.citation, hit.passage.symbol)
 
 Nothing here prints or exits. The environment is read once, in `Itza.open`. Every failure is an `ItzaError`.
 """

@@ -14,7 +14,7 @@ from itza_git.hooks.journal import Journal, Pass, journal_of
 from itza_git.hooks.scripts import EVENTS
 from tests.repository import Repo
 
-PATIENCE = 60.0
+PATIENCE = 20.0
 
 
 def until(condition: Callable[[], bool], what: str = "the worker") -> None:

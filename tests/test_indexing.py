@@ -437,7 +437,7 @@ def builtin(repo: Repo, folder: Path) -> tuple[Space, Refreshed]:
 def rows_of(space: Space, refreshed: Refreshed) -> list[tuple[object, ...]]:
     """Every passage with all that the store holds of it, in the tree's order."""
     corpus = Corpus(space, refreshed.view)
-    vectors, scales = corpus.row_array("vector"), corpus.row_array("scale")
+    vectors, scales = (np.concatenate([pack.array(name) for pack in corpus.packs]) for name in ("vector", "scale"))
     lengths = np.concatenate([postings.length for _, postings in corpus.field("body")])
     numbered = enumerate(corpus.row.tolist())
     return [(corpus.chunk(n), vectors[row].tobytes(), float(scales[row]), int(lengths[row])) for n, row in numbered]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,10 +76,6 @@ class Corpus:
             first[here] = self.row_offset[number] + start[blob]
             count[here] = start[blob + 1] - start[blob]
         return first, count
-
-    def row_array(self, name: str) -> NDArray[Any]:
-        """A section of the packs, one value a row."""
-        return _concatenate([pack.array(name) for pack in self.packs])
 
     def field(self, name: str) -> list[tuple[int, Postings]]:
         """A lexical field of each pack, with the row that the pack's row 0 has here."""
@@ -160,10 +155,3 @@ class Corpus:
         indexed = int((self._pack_of >= 0).sum()) - (len(skipped) - len(self.view) + len(self.view.indexable))
         total = len(self.view) - len(skipped)
         return Coverage(indexed, total, tuple(skipped[path] for path in self.view.paths if path in skipped))
-
-
-def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """One array of several; a single one is not copied."""
-    if len(arrays) == 1:
-        return arrays[0]
-    return np.concatenate(arrays) if arrays else np.empty(0)

@@ -25,7 +25,7 @@ class Lexical:
     """score: BM25F of each passage; file_score: the same of each entry taken as one text.
 
     idf of each term, and its weighed occurrences, each (passages,). The shares are parts of the question's idf, 0..1:
-    that a passage holds in any field, in its path, in its symbol; file_share, (entries,), that a file holds.
+    that a passage holds in any field, and in its path; file_share, (entries,), that a file holds.
     """
 
     score: NDArray[np.float32]
@@ -34,7 +34,6 @@ class Lexical:
     occurrences: dict[str, NDArray[np.float32]]
     share: NDArray[np.float32]
     path_share: NDArray[np.float32]
-    symbol_share: NDArray[np.float32]
     file_share: NDArray[np.float32]
 
 
@@ -44,7 +43,7 @@ def lexical(corpus: Corpus, terms: Mapping[str, float]) -> Lexical:
     length = _lengths(corpus)
     norm, file_norm = _norm(length), _norm(np.bincount(corpus.entry, weights=length, minlength=files))
     score, file_score = np.zeros(passages, np.float32), np.zeros(files, np.float32)
-    shares, file_share = np.zeros((3, passages), np.float32), np.zeros(files, np.float32)
+    shares, file_share = np.zeros((2, passages), np.float32), np.zeros(files, np.float32)
     found: dict[str, NDArray[np.float32]] = {}
     idf: dict[str, float] = {}
     total = 0.0
@@ -57,11 +56,11 @@ def lexical(corpus: Corpus, terms: Mapping[str, float]) -> Lexical:
         score += weight * idf[term] * _saturated(count, norm)
         file_score += weight * _idf(files, int(np.count_nonzero(in_file))) * _saturated(in_file, file_norm)
         file_share += weight * idf[term] * (in_file > 0)
-        for share, occurrences in zip(shares, (count, path, symbol), strict=True):
+        for share, occurrences in zip(shares, (count, path), strict=True):
             share += weight * idf[term] * (occurrences > 0)
-    any_field, path_field, symbol_field = shares / max(total, 1e-9)
+    any_field, path_field = shares / max(total, 1e-9)
     file_share /= max(total, 1e-9)
-    return Lexical(score, file_score, idf, found, any_field, path_field, symbol_field, file_share)
+    return Lexical(score, file_score, idf, found, any_field, path_field, file_share)
 
 
 def _norm(length: NDArray[Any]) -> NDArray[np.floating]:
