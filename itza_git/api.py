@@ -24,13 +24,14 @@ from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
 from itza_git.embedding.choice import embedder_for
-from itza_git.errors import Damaged, GitError, ModelError, UnknownRevision, UsageError
+from itza_git.errors import Damaged, ModelError, UsageError
 from itza_git.git import Repository, open_repository
-from itza_git.indexing import Policy, Refreshed, Refresher, Watch
+from itza_git.indexing import Policy, Watch
 from itza_git.records import Commit
 from itza_git.results import AskResult, IndexReport, SearchResult, Shown, Status
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.store import Recipe, Space
+from itza_git.trees import Trees, policy_at, resolve, settings_at
 
 # What only some calls need is imported there: a command starts in the time that its imports take.
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 
 # An answer is made from few passages; these are what they are chosen from.
 ANSWER_PASSAGES = 12
-# Trees that stay open for the next question. What is kept cannot become wrong: a tree never changes.
-MOST_OPEN = 4
 
 UNWATCHED = Watch()
 
@@ -62,7 +61,7 @@ def _heals(method: Callable[Concatenate[Itza, P], R]) -> Callable[Concatenate[It
         try:
             return method(self, *args, **options)
         except (Damaged, IndexError, KeyError, ValueError, OverflowError):
-            self._corpora.clear()
+            self.trees.forget()
             if not self.space.check():
                 raise
             return method(self, *args, **options)
@@ -78,7 +77,7 @@ class Itza:
         self.settings = settings
         self._embedder: Embedder | None = None
         self._space: Space | None = None
-        self._corpora: dict[bytes, Corpus] = {}
+        self._trees: Trees | None = None
 
     @classmethod
     def open(
@@ -103,7 +102,7 @@ class Itza:
 
     def close(self) -> None:
         """Let go of the index files and of the model server."""
-        self._corpora.clear()
+        self._trees = None
         self._space = None
         self._embedder = None
 
@@ -122,6 +121,13 @@ class Itza:
             self._space = Space(self.repository.common_dir, recipe, self.repository.id_length)
         return self._space
 
+    @property
+    def trees(self) -> Trees:
+        """The trees that can be searched; whole ones stay open."""
+        if self._trees is None:
+            self._trees = Trees(self.repository, self.settings, self.space, self.embedder)
+        return self._trees
+
     # Asking
 
     @_heals
@@ -134,7 +140,7 @@ class Itza:
     ) -> IndexReport:
         """Index what the store lacks of a revision, and say what was done."""
         commit = self.resolve(rev, branch)
-        refreshed = self._refresh(rev, branch, commit, watch)
+        refreshed = self.trees.refresh(rev, branch, commit, watch)
         corpus = Corpus(self.space, refreshed.view)
         lossy = set(refreshed.outcome.lossy)
         paths = [p for p, id_ in zip(refreshed.view.paths, refreshed.view.id, strict=True) if id_.tobytes() in lossy]
@@ -148,7 +154,7 @@ class Itza:
             outcome.chunks,
             outcome.not_embedded,
             tuple(paths),
-            tuple(self._settings_at(commit)[1]),
+            tuple(settings_at(self.repository, self.settings, commit)[1]),
         )
 
     @_heals
@@ -174,7 +180,7 @@ class Itza:
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
         wanted = Filter(tuple(paths), tuple(_language(name) for name in languages))
         commit = self.resolve(rev, branch)
-        corpus, changed = self._corpus(rev, branch, worktree, commit, watch)
+        corpus, changed = self.trees.corpus(rev, branch, worktree, commit, watch)
         if wanted and not corpus.allowed(wanted).any():
             raise UsageError(f"no file of {branch or rev} matches {_describe(wanted)}", "git ls-files shows the paths")
         from itza_git import citing
@@ -261,7 +267,7 @@ class Itza:
 
     def corpus(self, rev: str = "HEAD") -> Corpus:
         """The passages of a revision as arrays, indexed whole: for programs that rank for themselves."""
-        return self._corpus(rev, None, False, self.resolve(rev), UNWATCHED)[0]
+        return self.trees.corpus(rev, None, False, self.resolve(rev), UNWATCHED)[0]
 
     # Looking
 
@@ -312,20 +318,7 @@ class Itza:
 
     def resolve(self, rev: str = "HEAD", branch: str | None = None) -> Commit:
         """The commit of a revision, or of a local branch. Raises `UnknownRevision`, `UnbornHead`."""
-        if branch is None:
-            return self.repository.resolve(rev)
-        found = next((b.commit for b in self.repository.branches() if b.name == branch), None)
-        if found is None:
-            raise UnknownRevision(f"no local branch is named {branch}", self._hint_for(branch))
-        return found
-
-    def _hint_for(self, branch: str) -> str:
-        """What to type instead of a branch that is not local."""
-        try:
-            self.repository.resolve(branch)
-        except GitError:
-            return "git branch --list"
-        return f"--rev {branch}"
+        return resolve(self.repository, rev, branch)
 
     def cite(self, path: bytes, first: int, last: int, commit: bytes | None) -> str:
         """The citation of lines at a commit, abbreviated as git would; None is the working tree."""
@@ -342,39 +335,8 @@ class Itza:
             for one in asked.answer.citations
         ]
 
-    def _settings_at(self, commit: Commit) -> tuple[Settings, list[str]]:
-        """The settings that hold for a tree, and the keys of its `.itzaconfig` that do not count."""
-        committed = self.repository.committed_config(commit.tree, config.COMMITTED_FILE)
-        return config.with_committed(self.settings, committed)
-
     def _policy(self, commit: Commit) -> Policy:
-        return Policy.of(self._settings_at(commit)[0], self.repository.common_dir)
-
-    def _refresher(self, commit: Commit) -> Refresher:
-        return Refresher(self.repository, self.space, self._policy(commit), self.embedder)
-
-    def _refresh(self, rev: str, branch: str | None, commit: Commit, watch: Watch) -> Refreshed:
-        refreshed = self._refresher(commit).commit(commit, watch)
-        ref = f"refs/heads/{branch}" if branch else self.repository.head().ref if rev == "HEAD" else None
-        if ref and refreshed.complete:
-            self.space.record_head(ref, commit.id, commit.tree)
-        return refreshed
-
-    def _corpus(
-        self, rev: str, branch: str | None, worktree: bool, commit: Commit, watch: Watch
-    ) -> tuple[Corpus, frozenset[bytes]]:
-        """The passages of a tree, and the paths whose content is not committed. Whole trees stay open."""
-        if worktree:
-            refreshed = self._refresher(commit).working_tree(commit, watch)
-            return Corpus(self.space, refreshed.view), refreshed.changed
-        found = self._corpora.pop(commit.tree, None)
-        if found is None:
-            found = Corpus(self.space, self._refresh(rev, branch, commit, watch).view)
-        if found.is_whole:
-            self._corpora[commit.tree] = found
-        if len(self._corpora) > MOST_OPEN:
-            del self._corpora[next(iter(self._corpora))]
-        return found, frozenset()
+        return policy_at(self.repository, self.settings, commit)
 
 
 def _language(name: str) -> str:

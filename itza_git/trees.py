@@ -1,0 +1,90 @@
+"""The trees of a repository that can be searched: which revision is which, what holds for it, its passages.
+
+A tree never changes, so whole trees stay open for the next question; what is kept cannot become wrong.
+"""
+
+from __future__ import annotations
+
+from itza_git import config
+from itza_git.config import Settings
+from itza_git.embedding import Embedder
+from itza_git.errors import GitError, UnknownRevision
+from itza_git.git import Repository
+from itza_git.indexing import Policy, Refreshed, Refresher, Watch
+from itza_git.records import Commit
+from itza_git.search.corpus import Corpus
+from itza_git.store import Space
+
+MOST_OPEN = 4
+
+
+class Trees:
+    """The revisions of one repository, by the settings that hold for each."""
+
+    def __init__(self, repository: Repository, settings: Settings, space: Space, embedder: Embedder) -> None:
+        self._repository = repository
+        self._settings = settings
+        self._space = space
+        self._embedder = embedder
+        self._open: dict[bytes, Corpus] = {}
+
+    def forget(self) -> None:
+        """Close what is open: its files were found damaged."""
+        self._open.clear()
+
+    def corpus(
+        self, rev: str, branch: str | None, worktree: bool, commit: Commit, watch: Watch
+    ) -> tuple[Corpus, frozenset[bytes]]:
+        """The passages of a tree, and the paths whose content is not committed."""
+        if worktree:
+            refreshed = self._refresher(commit).working_tree(commit, watch)
+            return Corpus(self._space, refreshed.view), refreshed.changed
+        found = self._open.pop(commit.tree, None)
+        if found is None:
+            found = Corpus(self._space, self.refresh(rev, branch, commit, watch).view)
+        if found.is_whole:
+            self._open[commit.tree] = found
+        if len(self._open) > MOST_OPEN:
+            del self._open[next(iter(self._open))]
+        return found, frozenset()
+
+    def refresh(self, rev: str, branch: str | None, commit: Commit, watch: Watch) -> Refreshed:
+        """Index what the store lacks of a commit, and remember which branch that was."""
+        refreshed = self._refresher(commit).commit(commit, watch)
+        ref = f"refs/heads/{branch}" if branch else self._repository.head().ref if rev == "HEAD" else None
+        if ref and refreshed.complete:
+            self._space.record_head(ref, commit.id, commit.tree)
+        return refreshed
+
+    def _refresher(self, commit: Commit) -> Refresher:
+        policy = policy_at(self._repository, self._settings, commit)
+        return Refresher(self._repository, self._space, policy, self._embedder)
+
+
+def settings_at(repository: Repository, settings: Settings, commit: Commit) -> tuple[Settings, list[str]]:
+    """The settings that hold for a tree, and the keys of its `.itzaconfig` that do not count."""
+    return config.with_committed(settings, repository.committed_config(commit.tree, config.COMMITTED_FILE))
+
+
+def policy_at(repository: Repository, settings: Settings, commit: Commit) -> Policy:
+    """Which files of a commit are searched."""
+    return Policy.of(settings_at(repository, settings, commit)[0], repository.common_dir)
+
+
+def resolve(repository: Repository, rev: str = "HEAD", branch: str | None = None) -> Commit:
+    """The commit of a revision, or of a local branch. Raises `UnknownRevision`, `UnbornHead`."""
+    if branch is None:
+        return repository.resolve(rev)
+    found = next((b.commit for b in repository.branches() if b.name == branch), None)
+    if found is None:
+        raise UnknownRevision(f"no local branch is named {branch}", _hint_for(repository, branch))
+    return found
+
+
+def _hint_for(repository: Repository, branch: str) -> str:
+    """What to type instead of a branch that is not local."""
+    try:
+        repository.resolve(branch)
+    except GitError:
+        return "git branch --list"
+    return f"--rev {branch}"
