@@ -6,7 +6,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from itza_git.records import Passage
 from itza_git.search import ranking
@@ -14,7 +16,9 @@ from itza_git.search.corpus import Corpus, Filter
 from itza_git.search.features import COLUMNS
 from itza_git.search.lexical import lexical
 from itza_git.search.question import Question
+from itza_git.search.ranking import Evidence
 from itza_git.search.retrieval import Found, search
+from itza_git.words import Bags
 from tests.counting import Counting, Index
 from tests.repository import Repo
 
@@ -44,6 +48,28 @@ def test_what_is_asked_for_comes_first(project: Repo) -> None:
     assert places(find(index, "evict oldest").passages)[0] == "src/cache.py"
     assert places(find(index, "ListenAndServe").passages)[0] == "src/server.go"
     assert places(find(index, "listen and serve").passages)[0] == "src/server.go"
+
+
+class Pointing(Counting):
+    """Takes every question for the same one."""
+
+    def embed_question(self, question: str) -> NDArray[np.float32]:
+        return super().embed_question("def evict_oldest(cache)")
+
+    def embed(self, texts: Sequence[str], bags: Bags) -> NDArray[np.float32]:
+        return np.array([super(Pointing, self).embed_question(text) for text in texts], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "first"),
+    [(Evidence.LEXICAL, "src/server.go"), (Evidence.DENSE, "src/cache.py"), (Evidence.ALL, "src/server.go")],
+)
+def test_evidence_can_be_taken_apart_to_measure_it(project: Repo, evidence: Evidence, first: str) -> None:
+    index = Index(project.path, embedder=Pointing())
+    corpus = Corpus(index.space, index.refresh().view)
+    found = search(corpus, Question("ListenAndServe"), index.embedder, 10, evidence=evidence).passages
+    assert places(found)[0] == first
+    assert bool(found[0].parts) == (evidence is Evidence.ALL)
 
 
 def test_statistics_are_those_of_the_asked_tree_alone(project: Repo) -> None:

@@ -74,7 +74,7 @@ def examples(queries: Path, folder: Path) -> list[Example]:
                 question = Question(query["query"])
                 words = lexical(corpus, question.terms)
                 near = dense(corpus, itza.embedder.embed_question(question.content))
-                pool = fused(corpus, words.score, near.score, everything)
+                pool = fused(corpus, [words.score, near.score], everything)
                 found.append(_example(corpus, query, pool, features(corpus, question, words, near, pool)))
     return found
 

@@ -8,7 +8,9 @@ question's pool, cross-validated by repository), so that they can be read and ar
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +30,15 @@ FUSION_CONSTANT = 60.0
 REPEATED = 2.0
 
 
+class Evidence(Enum):
+    """What an order rests on. All but ALL are there to measure what each part is worth."""
+
+    LEXICAL = "lexical"
+    DENSE = "dense"
+    FUSED = "fused"  # both orders by reciprocal rank, and no features
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A passage's number in the corpus, its score in 0..1 (1 for the best), and what moved it, feature by feature."""
@@ -38,25 +49,32 @@ class Ranked:
 
 
 def rank(
-    corpus: Corpus, question: Question, lexical: Lexical, dense: Dense, allowed: NDArray[np.bool_], limit: int
+    corpus: Corpus,
+    question: Question,
+    lexical: Lexical,
+    dense: Dense,
+    allowed: NDArray[np.bool_],
+    limit: int,
+    evidence: Evidence = Evidence.ALL,
 ) -> list[Ranked]:
     """The best passages. allowed: entries that may be found."""
-    pool = fused(corpus, lexical.score, dense.score, allowed)
+    lists = {Evidence.LEXICAL: [lexical.score], Evidence.DENSE: [dense.score]}
+    pool = fused(corpus, lists.get(evidence, [lexical.score, dense.score]), allowed)
     if not len(pool):
         return []
+    if evidence is not Evidence.ALL:
+        return [Ranked(passage, 1 / (1 + at), {}) for at, passage in enumerate(pool[:limit].tolist())]
     parts = features(corpus, question, lexical, dense, pool) * weights()
     order = saturated(corpus.entry[pool], parts.sum(axis=1), limit)
     top = order[0][1]
     return [Ranked(int(pool[at]), float(np.exp(score - top)), _explained(parts[at])) for at, score in order]
 
 
-def fused(
-    corpus: Corpus, lexical: NDArray[np.float32], dense: NDArray[np.float32], allowed: NDArray[np.bool_]
-) -> NDArray[np.int64]:
-    """The pool, best first: reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) of the two orders."""
+def fused(corpus: Corpus, scores: Sequence[NDArray[np.float32]], allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The pool, best first: reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) of the orders by each score."""
     may = allowed[corpus.entry]
     found = np.zeros(len(corpus))
-    for score in (lexical, dense):
+    for score in scores:
         best = _best(np.where(may, score, 0), POOL)
         found[best] += 1 / (FUSION_CONSTANT + np.arange(1, len(best) + 1))
     return _best(found, POOL)

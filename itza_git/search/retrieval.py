@@ -12,7 +12,7 @@ from itza_git.search.features import stem
 from itza_git.search.languages import ENGLISH
 from itza_git.search.lexical import Lexical, lexical
 from itza_git.search.question import Question
-from itza_git.search.ranking import Ranked, rank
+from itza_git.search.ranking import Evidence, Ranked, rank
 
 # benchmarks/gate.py measures how well these part questions about a repository from questions about others.
 # With another embedding model cosines are higher, and the gate stays open until it is measured there too.
@@ -55,13 +55,14 @@ def search(
     embedder: Embedder,
     limit: int,
     wanted: Filter | None = None,
+    evidence: Evidence = Evidence.ALL,
 ) -> Found:
-    """The best passages of a tree for a question."""
+    """The best passages of a tree for a question. evidence: less than all only to measure what a part is worth."""
     wanted = wanted or Filter()
     question = Question(question.text, corpus.holding)
     words_found = lexical(corpus, question.terms)
     nearness = dense(corpus, embedder.embed_question(question.content))
-    ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), max(limit, 5))
+    ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), max(limit, 5), evidence)
     passages = [corpus.passage(r.passage, r.score, r.parts) for r in ranked[:limit]]
     return _judged(corpus, passages, ranked[:5], question, words_found, nearness)
 
