@@ -178,7 +178,7 @@ class Itza:
         """
         if not query.strip():
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
-        wanted = Filter(tuple(paths), tuple(_language(name) for name in languages))
+        wanted = wanted_of(paths, languages)
         commit = self.resolve(rev, branch)
         corpus, changed = self.trees.corpus(rev, branch, worktree, commit, watch)
         if wanted and not corpus.allowed(wanted).any():
@@ -222,8 +222,6 @@ class Itza:
         statement is told each checked sentence as soon as it stands. force asks the model even when retrieval says
         that nothing here answers. Raises what `search` raises.
         """
-        from itza_git.answering.answer import PASSAGES_ONLY
-
         result = self.search(
             question,
             rev=rev,
@@ -234,10 +232,24 @@ class Itza:
             languages=languages,
             watch=watch,
         )
+        return self.answer_from(result, model=model, use_model=use_model, force=force, statement=statement)
+
+    def answer_from(
+        self,
+        result: SearchResult,
+        *,
+        model: str | None = None,
+        use_model: bool = True,
+        force: bool = False,
+        statement: Callable[[Statement], None] = lambda statement: None,
+    ) -> AskResult:
+        """The answer that passages which were found already bear out; see `ask`."""
+        from itza_git.answering.answer import PASSAGES_ONLY
+
         if not result.hits:
             from itza_git.answering.ask import nothing_here
 
-            return AskResult(result, nothing_here(question, []))
+            return AskResult(result, nothing_here(result.query, []))
         if not use_model:
             return AskResult(result, PASSAGES_ONLY)
         try:
@@ -337,6 +349,11 @@ class Itza:
 
     def _policy(self, commit: Commit) -> Policy:
         return policy_at(self.repository, self.settings, commit)
+
+
+def wanted_of(paths: Sequence[str], languages: Sequence[str]) -> Filter:
+    """The filter for pathspecs and language names. Raises `UsageError` for an unknown language."""
+    return Filter(tuple(paths), tuple(_language(name) for name in languages))
 
 
 def _language(name: str) -> str:

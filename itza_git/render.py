@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -164,6 +165,9 @@ def commit_of(one: Cited, result: SearchResult) -> str:
     """The commit of a citation: full hex, or `worktree`."""
     from itza_git.answering.citation import WORKTREE
 
+    if result.repositories:
+        name = one.path.partition(b"/")[0]
+        return next(searched.commit for searched in result.repositories if os.fsencode(searched.name) == name)
     return WORKTREE if one.path in result.uncommitted else result.commit
 
 

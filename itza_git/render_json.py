@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:  # records that are only read
     from itza_git.answering.links import Links
     from itza_git.indexing.garbage import Collected
     from itza_git.records import Coverage
-    from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
+    from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, Searched, SearchResult, Shown, Status
 
 SCHEMA = 1
 
@@ -37,7 +38,8 @@ def ask_json(
         "missing": answer.missing,
         "model": answer.model,
         "citations": [
-            _cited_json(one, citation, commit_of(one, result)) | {"url": leads.get(one.n)} for one, citation in cited
+            _cited_json(one, citation, commit_of(one, result), bool(result.repositories)) | {"url": leads.get(one.n)}
+            for one, citation in cited
         ],
         "rejected": [{"text": one.text, "reason": one.reason} for one in answer.rejected],
         "passages": [hit_json(hit) for hit in result.hits],
@@ -45,10 +47,10 @@ def ask_json(
     }
 
 
-def _cited_json(one: Cited, citation: str, commit: str) -> dict[str, Any]:
+def _cited_json(one: Cited, citation: str, commit: str, is_named: bool) -> dict[str, Any]:
     return (
         {"n": one.n}
-        | _path_json(one.path)
+        | (_named_path_json(one.path) if is_named else _path_json(one.path))
         | {
             "start_line": one.first,
             "end_line": one.last,
@@ -65,12 +67,12 @@ def _head_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "query": result.query,
-        "commit": result.commit,
+        "commit": result.commit or None,
         "rev": result.rev,
         "dirty": dirty,
         "recipe": result.recipe,
         "coverage": coverage_json(result.coverage),
-    }
+    } | ({"repositories": list(map(searched_json, result.repositories))} if result.repositories else {})
 
 
 def coverage_json(coverage: Coverage) -> dict[str, Any]:
@@ -85,7 +87,8 @@ def coverage_json(coverage: Coverage) -> dict[str, Any]:
 def hit_json(hit: Hit) -> dict[str, Any]:
     """One hit."""
     passage = hit.passage
-    return _path_json(passage.path) | {
+    path = _named_path_json(passage.path) if hit.repository else _path_json(passage.path)
+    return path | {
         "start_line": passage.first,
         "end_line": passage.last,
         "commit": hit.commit,
@@ -97,6 +100,23 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "score": passage.score,
         "text": hit.text,
     }
+
+
+def searched_json(one: Searched) -> dict[str, Any]:
+    """One of several repositories."""
+    return {
+        "name": one.name,
+        "path": str(one.path),
+        "commit": one.commit or None,
+        "coverage": coverage_json(one.coverage),
+        "error": one.error,
+    }
+
+
+def _named_path_json(path: bytes) -> dict[str, Any]:
+    """A path that begins with the name of its repository."""
+    name, _, rest = path.partition(b"/")
+    return {"repo": os.fsdecode(name)} | _path_json(rest)
 
 
 def _path_json(path: bytes) -> dict[str, Any]:

@@ -16,12 +16,27 @@ if TYPE_CHECKING:  # only named here; importing them would import answering and 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage with its text and its citation. commit is the full hex id, or `worktree` for uncommitted content."""
+    """A passage with its text and its citation. commit is the full hex id, or `worktree` for uncommitted content.
+
+    repository is the name of the one that it is in when several were searched; its path then begins with that name.
+    """
 
     passage: Passage
     text: str
     citation: str
     commit: str
+    repository: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """One of several repositories that were searched: its HEAD (full hex), or in error why it was not searched."""
+
+    name: str
+    path: Path
+    commit: str
+    coverage: Coverage
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +44,8 @@ class SearchResult:
     """Ranked hits for a query at one commit.
 
     rev is as the caller wrote it, commit the full hex id that it resolved to. uncommitted are the paths that are cited
-    as of the working tree. literal is the `git grep` that answers
-    better, None when this is no question for it.
+    as of the working tree. literal is the `git grep` that answers better, None when this is no question for it.
+    repositories are those that were searched when it was not just one; commit is then empty, and each has its own.
     """
 
     query: str
@@ -42,6 +57,7 @@ class SearchResult:
     found: Found
     uncommitted: frozenset[bytes] = frozenset()
     literal: str | None = None
+    repositories: tuple[Searched, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

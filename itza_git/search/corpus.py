@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from itza_git.pathspec import matcher
 from itza_git.records import Chunk, Coverage, Passage, Skipped
 from itza_git.store import Space, View
+from itza_git.store.pack import Pack
 from itza_git.store.postings import Postings
 from itza_git.words import term_key
 
@@ -38,12 +39,20 @@ class Corpus:
     """
 
     def __init__(self, space: Space, view: View) -> None:
+        packs, located = space.locate(view.keys)
+        pack_of, blob_of = np.full(len(view), -1, np.int64), np.full(len(view), -1, np.int64)
+        pack_of[view.indexable] = located.pack
+        blob_of[view.indexable] = located.blob
+        self._assemble(view, packs, pack_of, blob_of)
+
+    def _assemble(
+        self, view: View, packs: Sequence[Pack], pack_of: NDArray[np.int64], blob_of: NDArray[np.int64]
+    ) -> None:
+        """pack_of, blob_of: pack, and place in it, of each entry's blob; -1 where there is none."""
         self.view = view
-        self.packs, located = space.locate(view.keys)
-        self._pack_of = np.full(len(view), -1, np.int64)
-        self._blob_of = np.full(len(view), -1, np.int64)
-        self._pack_of[view.indexable] = located.pack
-        self._blob_of[view.indexable] = located.blob
+        self.packs = packs
+        self._pack_of = pack_of
+        self._blob_of = blob_of
         self.row_offset = np.concatenate([[0], np.cumsum([pack.rows for pack in self.packs])]).astype(np.int64)
         first, count = self._ranges()
         self.entry = np.repeat(np.arange(len(view)), count)

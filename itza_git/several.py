@@ -1,0 +1,210 @@
+"""Several repositories asked as one: one ranking over all of them, each citation pinned to a commit of its own.
+
+    with Several.open() as several:
+        for hit in several.search("where are retries limited?").hits:
+            print(hit.citation)      # NAME/path:first-last@commit
+
+Each repository keeps its own index. One that cannot be searched is named with the reason, and the others are searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from itza_git import citing, registry
+from itza_git.api import ANSWER_PASSAGES, UNWATCHED, Itza, wanted_of
+from itza_git.errors import Damaged, GitError, ItzaError, StoreError, UsageError
+from itza_git.indexing import Watch
+from itza_git.records import Coverage, Passage
+from itza_git.results import AskResult, Hit, Searched, SearchResult
+from itza_git.search.corpus import Corpus
+from itza_git.search.union import Union, split
+
+if TYPE_CHECKING:
+    from itza_git.answering.answer import Cited, Statement
+
+# Settings that decide which space of vectors is searched: of several repositories those of the first one count.
+_EMBEDDING = ("embedder", "embed_model", "ollama_host", "openai_base", "allow_remote")
+
+
+class Several:
+    """Open repositories by name. Close it, or use it as a context manager."""
+
+    def __init__(self, members: dict[str, Itza], failed: Sequence[Searched] = ()) -> None:
+        self.members = members
+        self._failed = tuple(failed)
+
+    @classmethod
+    def open(cls, names: Sequence[str] = (), here: Path | None = None) -> Several:
+        """The registered repositories of these names; all, and the one that here lies in, without any.
+
+        here defaults to the current folder. Raises `UsageError` for an unknown name, or when there is nothing to open.
+        """
+        known = registry.entries()
+        entries = [registry.find(name, known) for name in names] if names else _with_here(known, here)
+        members: dict[str, Itza] = {}
+        failed = []
+        for entry in entries:
+            try:
+                first = next(iter(members.values()), None)
+                shared = {name: getattr(first.settings, name) for name in _EMBEDDING} if first else {}
+                members[entry.name] = Itza.open(entry.path, **shared)
+            except ItzaError as e:
+                failed.append(_unsearched(entry.name, entry.path, e))
+        if not members:
+            told = failed[0].error if failed else "no repository is registered"
+            raise UsageError(told or "", "git itza repos" if failed else "git itza repos add PATH")
+        return cls(members, failed)
+
+    def __enter__(self) -> Several:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every repository."""
+        for itza in self.members.values():
+            itza.close()
+
+    @cached_property
+    def first(self) -> Itza:
+        """The repository whose settings count for all: which embedder, which model."""
+        return next(iter(self.members.values()))
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        paths: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        watch: Watch = UNWATCHED,
+    ) -> SearchResult:
+        """The best passages at the HEADs of all the repositories, with statistics of all of them.
+
+        paths are pathspecs from the top of each. Raises `UsageError`.
+        """
+        if not query.strip():
+            raise UsageError("the question is empty", 'git itza ask --all-repos "how does X work?"')
+        wanted = wanted_of(paths, languages)
+        try:
+            searched, corpora = self._corpora(watch)
+            union = Union(corpora)
+            if wanted and not union.allowed(wanted).any():
+                raise UsageError("no file of these repositories is let through by --path and --lang")
+            from itza_git.search.question import Question
+            from itza_git.search.retrieval import search
+
+            found = search(union, Question(query), self.first.embedder, limit, wanted)
+        except (Damaged, IndexError, KeyError, ValueError, OverflowError):
+            # Damage in the middle of a file shows only when it is used; see `Itza`.
+            if not [itza for itza in self.members.values() if self._mended(itza)]:
+                raise
+            return self.search(query, limit=limit, paths=paths, languages=languages, watch=watch)
+        commits = {one.name: one.commit for one in searched}
+        hits = [hit for passage in found.passages for hit in self._hit(passage, commits)]
+        return SearchResult(
+            query,
+            "HEAD",
+            "",
+            self.first.space.recipe.name,
+            _summed(one.coverage for one in searched),
+            tuple(hits),
+            found,
+            repositories=(*searched, *self._failed),
+        )
+
+    def ask(
+        self,
+        question: str,
+        *,
+        limit: int | None = None,
+        paths: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        model: str | None = None,
+        use_model: bool = True,
+        force: bool = False,
+        watch: Watch = UNWATCHED,
+        statement: Callable[[Statement], None] = lambda statement: None,
+    ) -> AskResult:
+        """An answer from all of them; see `Itza.ask`."""
+        result = self.search(question, limit=limit or ANSWER_PASSAGES, paths=paths, languages=languages, watch=watch)
+        return self.first.answer_from(result, model=model, use_model=use_model, force=force, statement=statement)
+
+    def citations(self, asked: AskResult) -> list[tuple[Cited, str]]:
+        """The citations of an answer, each with its rendered form."""
+        return [(one, self._cite(one.path, one.first, one.last, asked.result)) for one in asked.answer.citations]
+
+    def is_dirty(self) -> bool:
+        """Whether a working tree differs from what was searched."""
+        return any(itza.is_dirty() for itza in self.members.values())
+
+    def _cite(self, path: bytes, first: int, last: int, result: SearchResult) -> str:
+        name, _ = split(path)
+        commit = next(one.commit for one in result.repositories if one.name == name)
+        return citing.cite(self.members[name].repository, path, first, last, bytes.fromhex(commit))
+
+    def _corpora(self, watch: Watch) -> tuple[list[Searched], list[tuple[str, Corpus]]]:
+        searched, corpora, failed = [], [], []
+        for name, itza in self.members.items():
+            place = registry.place_of(itza.repository)
+            try:
+                commit = itza.resolve()
+                corpus, _ = itza.trees.corpus("HEAD", None, False, commit, watch)
+            except (GitError, StoreError) as e:
+                failed.append(_unsearched(name, place, e))
+                continue
+            corpora.append((name, corpus))
+            searched.append(Searched(name, place, commit.id.hex(), corpus.coverage()))
+        if not corpora:
+            raise UsageError(f"none of these repositories can be searched: {failed[0].error}", "git itza repos")
+        return searched + failed, corpora
+
+    def _hit(self, passage: Passage, commits: dict[str, str]) -> list[Hit]:
+        """The hit of a passage; none when its lines cannot be read."""
+        name, path = split(passage.path)
+        itza = self.members[name]
+        commit = itza.repository.resolve(commits[name])
+        return [
+            replace(
+                hit,
+                passage=passage,
+                citation=citing.cite(itza.repository, passage.path, passage.first, passage.last, commit.id),
+                repository=name,
+            )
+            for hit in citing.hits(itza.repository, [replace(passage, path=path)], commit, frozenset())
+        ]
+
+    def _mended(self, itza: Itza) -> bool:
+        itza.trees.forget()
+        return bool(itza.space.check())
+
+
+def _with_here(known: Sequence[registry.Entry], here: Path | None) -> list[registry.Entry]:
+    """The registered repositories, the one of the current folder first, whether registered or not."""
+    try:
+        place = registry.place_of(Itza.open(here).repository)
+    except GitError:
+        return list(known)
+    named = registry.named([place, *(entry.path for entry in known)])
+    # The registered keep their names: citations in texts use them.
+    names = {entry.path: entry.name for entry in known}
+    return [registry.Entry(names.get(entry.path, entry.name), entry.path) for entry in named]
+
+
+def _unsearched(name: str, path: Path, error: ItzaError) -> Searched:
+    return Searched(name, path, "", Coverage(0, 0), str(error))
+
+
+def _summed(coverages: Iterable[Coverage]) -> Coverage:
+    """How much of all the trees is searched; what is skipped is told by each repository itself."""
+    known = list(coverages)
+    return Coverage(sum(one.indexed for one in known), sum(one.total for one in known))
