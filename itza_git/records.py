@@ -57,6 +57,36 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class CommitMessage:
+    """A commit with its message, decoded. time is when its author wrote it, in unix seconds."""
+
+    id: bytes
+    tree: bytes
+    parents: tuple[bytes, ...]
+    time: int
+    text: str
+
+    @property
+    def subject(self) -> str:
+        """The first paragraph in one line, as git's own `%s`; empty when there is no message."""
+        return " ".join(self.text.lstrip("\n").partition("\n\n")[0].split())
+
+    @property
+    def body(self) -> str:
+        """What follows the first paragraph."""
+        return self.text.lstrip("\n").partition("\n\n")[2].strip("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Blamed:
+    """Lines first to last of a file, which a commit was the last to touch."""
+
+    commit: bytes
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class Attributes:
     """What .gitattributes say of a path, as far as it decides about indexing; None is unspecified."""
 

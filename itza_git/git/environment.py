@@ -42,6 +42,9 @@ LOCAL_VARIABLES = frozenset(
 )
 """Variables that tie a git process to one repository; a hook passes them on, and its children must not inherit them."""
 
+OUT_OF_TIME = 124
+"""The exit status of a command that was ended because it took too long, as `timeout` has it."""
+
 FIXED = {
     "GIT_OPTIONAL_LOCKS": "0",  # `status` would otherwise take index.lock and make the user's own git fail.
     "GIT_NO_LAZY_FETCH": "1",  # A partial clone would otherwise fetch behind the user's back.
@@ -76,13 +79,25 @@ class CommandLine:
         folder: Path | None = None,
         stdin: bytes = b"",
         variables: Mapping[str, str] | None = None,
+        seconds: float | None = None,
     ) -> subprocess.CompletedProcess[bytes]:
-        """The finished `git ARGS`, whatever its exit status; it runs in folder (default: git_dir)."""
+        """The finished `git ARGS`, whatever its exit status; it runs in folder (default: git_dir).
+
+        One that takes longer than seconds is ended; what it printed until then is there.
+        """
         environment = scrubbed() | dict(self.variables) | dict(variables or {})
         command = ["git", f"--git-dir={self.git_dir}", *args]
         try:
             return subprocess.run(
-                command, cwd=folder or self.git_dir, env=environment, input=stdin, capture_output=True, check=False
+                command,
+                cwd=folder or self.git_dir,
+                env=environment,
+                input=stdin,
+                capture_output=True,
+                check=False,
+                timeout=seconds,
             )
+        except subprocess.TimeoutExpired as e:
+            return subprocess.CompletedProcess(command, OUT_OF_TIME, e.stdout or b"", b"")
         except (OSError, ValueError) as e:
             raise GitError(f"cannot run git: {e}", "git --version") from e

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from itza_git.records import Attributes, Branch, Change, Commit, Entry, Head
+from itza_git.records import Attributes, Blamed, Branch, Change, Commit, CommitMessage, Entry, Head
 
 
 class Repository(Protocol):
@@ -95,3 +95,31 @@ class Repository(Protocol):
 
     def is_dirty(self) -> bool:
         """Whether tracked files differ from HEAD or untracked, not ignored ones exist; git's index is not written."""
+
+    # History: evidence that may be lacking (a shallow clone, a pruned commit), so nothing here raises for that.
+
+    def messages(self, commits: Iterable[bytes]) -> Iterator[CommitMessage | None]:
+        """Each commit with its message, in the order asked; None for one that cannot be read."""
+
+    def ancestors(self, commit: bytes, most: int, without: bytes | None = None) -> list[bytes]:
+        """The ids of a commit and its ancestors, newest first, at most so many; none that without reaches."""
+
+    def is_ancestor(self, commit: bytes, of: bytes) -> bool:
+        """Whether a commit is another one, or an ancestor of it."""
+
+    def merge_base(self, one: bytes, other: bytes) -> bytes | None:
+        """The best common ancestor of two commits; None when they have none."""
+
+    def blame(
+        self,
+        commit: bytes,
+        path: bytes,
+        ranges: Sequence[tuple[int, int]],
+        ignored: Collection[bytes] = (),
+        seconds: float = 60.0,
+    ) -> list[Blamed]:
+        """Which commits last touched ranges of lines of a file, white space apart, as far as that is found in time.
+
+        Commits in ignored are passed over, as for `git blame --ignore-rev`. So is what the oldest commits of a shallow
+        clone seem to have written: nobody can tell who did.
+        """

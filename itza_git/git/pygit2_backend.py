@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pygit2
 from pygit2.enums import ObjectType
 
 from itza_git.errors import GitError, UnbornHead, UnreadableObject
-from itza_git.git import attributes, opening, revisions, working_tree
+from itza_git.git import attributes, history, opening, revisions, working_tree
 from itza_git.git.environment import CommandLine, configured
 from itza_git.git.protocol import Repository
 from itza_git.git.trees import Trees
 from itza_git.paths import quote
-from itza_git.records import Attributes, Branch, Change, Commit, Entry, Head
+from itza_git.records import Attributes, Blamed, Branch, Change, Commit, CommitMessage, Entry, Head
 
 # What libgit2 raises for an object that is absent, broken, or of another kind.
 FOREIGN_ERRORS = (pygit2.GitError, KeyError, ValueError, TypeError, OSError)
@@ -194,6 +194,36 @@ class Pygit2Repository:
     def reflog_commits(self, most: int) -> list[Commit]:
         done = self._git.run("rev-list", "--walk-reflogs", "--all", f"--max-count={most}")
         return self._readable_commits(done.stdout.split())
+
+    def messages(self, commits: Iterable[bytes]) -> Iterator[CommitMessage | None]:
+        for commit in commits:
+            try:
+                content = self._content(f"commit {commit.hex()}", commit, ObjectType.COMMIT)
+            except UnreadableObject:
+                yield None
+            else:
+                yield history.parse_commit(commit, content)
+
+    def ancestors(self, commit: bytes, most: int, without: bytes | None = None) -> list[bytes]:
+        return history.ancestors(self._git, commit, most, without)
+
+    def is_ancestor(self, commit: bytes, of: bytes) -> bool:
+        return history.is_ancestor(self._git, commit, of)
+
+    def merge_base(self, one: bytes, other: bytes) -> bytes | None:
+        return history.merge_base(self._git, one, other)
+
+    def blame(
+        self,
+        commit: bytes,
+        path: bytes,
+        ranges: Sequence[tuple[int, int]],
+        ignored: Collection[bytes] = (),
+        seconds: float = 60.0,
+    ) -> list[Blamed]:
+        named = self.config("blame.ignoreRevsFile")
+        blame = history.Blame(self._git, self._common_dir, self._worktree, named)
+        return blame.of(commit, path, ranges, ignored, seconds)
 
     def _readable_commits(self, ids: Iterable[bytes]) -> list[Commit]:
         """The commits of hex ids, each once; those that cannot be read (or are all zeros: unborn) are left out."""

@@ -1,0 +1,112 @@
+"""What git's command line knows of the past: ancestors, blame; and commit objects taken apart.
+
+Whatever reads objects, these are asked of git itself: it uses its commit-graph, and libgit2's blame of one file of a
+long history takes minutes.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from itza_git.git.environment import CommandLine
+from itza_git.records import Blamed, CommitMessage
+
+_TIME = re.compile(rb" (\d{1,12}) [+-]\d+\Z")
+# `<id> <line in the blamed version> <line here> <number of lines>`
+_ENTRY = re.compile(rb"^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$", re.MULTILINE)
+
+
+def parse_commit(id: bytes, content: bytes) -> CommitMessage | None:
+    """The content of a commit object, taken apart; None when it is none. Text is in the encoding that it names."""
+    head, _, message = content.partition(b"\n\n")
+    # A line that begins with a space goes on with the one before (signatures).
+    fields = [line.partition(b" ") for line in head.split(b"\n") if not line.startswith(b" ")]
+    named = {name: value for name, _, value in reversed(fields)}
+    written = _TIME.search(named.get(b"author", b""))
+    try:
+        tree = bytes.fromhex(named[b"tree"].decode())
+        parents = tuple(bytes.fromhex(value.decode()) for name, _, value in fields if name == b"parent")
+    except (KeyError, ValueError):
+        return None
+    text = _decoded(message, named.get(b"encoding", b"utf-8"))
+    return CommitMessage(id, tree, parents, int(written[1]) if written else 0, text.replace("\r\n", "\n"))
+
+
+def _decoded(message: bytes, encoding: bytes) -> str:
+    try:
+        return message.decode(encoding.decode("ascii", "replace"), "replace")
+    except (LookupError, ValueError):  # an encoding that nobody knows
+        return message.decode("utf-8", "replace")
+
+
+def ancestors(git: CommandLine, commit: bytes, most: int, without: bytes | None) -> list[bytes]:
+    """See `Repository.ancestors`."""
+    excluded = [f"^{without.hex()}"] if without else []
+    done = git.run("rev-list", f"--max-count={most}", commit.hex(), *excluded, "--")
+    return [bytes.fromhex(line.decode()) for line in done.stdout.split()]
+
+
+def is_ancestor(git: CommandLine, commit: bytes, of: bytes) -> bool:
+    """See `Repository.is_ancestor`."""
+    return commit == of or git.run("merge-base", "--is-ancestor", commit.hex(), of.hex()).returncode == 0
+
+
+def merge_base(git: CommandLine, one: bytes, other: bytes) -> bytes | None:
+    """See `Repository.merge_base`."""
+    found = git.run("merge-base", one.hex(), other.hex()).stdout.split()
+    return bytes.fromhex(found[0].decode()) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """git's blame on a repository. named are the values of `blame.ignoreRevsFile`, which are relative to worktree."""
+
+    git: CommandLine
+    common_dir: Path
+    worktree: Path | None
+    named: Sequence[str]
+
+    def of(
+        self, commit: bytes, path: bytes, ranges: Sequence[tuple[int, int]], ignored: Collection[bytes], seconds: float
+    ) -> list[Blamed]:
+        """See `Repository.blame`."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            self._provide(folder)
+            ids = folder / ".ignored"
+            ids.write_text("".join(f"{one.hex()}\n" for one in sorted(ignored)), "ascii")
+            # --incremental prints each find at once, so that what was found in time counts. No driver that the
+            # configuration names is to be run.
+            command = ["blame", "--incremental", "-w", "--no-textconv", "--root", f"--ignore-revs-file={ids}"]
+            command += [f"-L{first},{last}" for first, last in ranges]
+            done = self.git.run(*command, commit.hex(), "--", path, folder=folder, seconds=seconds)
+        oldest = _shallow(self.common_dir)
+        found = [
+            Blamed(bytes.fromhex(id.decode()), int(first), int(first) + int(count) - 1)
+            for id, first, count in _ENTRY.findall(done.stdout)
+        ]
+        return [one for one in found if one.commit not in oldest]
+
+    def _provide(self, folder: Path) -> None:
+        """Put the files of ignored commits where git looks for them. It gives up when one is not there."""
+        for name in map(Path, self.named):
+            if name.is_absolute() or ".." in name.parts or name.parts[:1] == ("~",) or not name.parts:
+                continue
+            try:
+                content = (self.worktree / name).read_bytes() if self.worktree else b""
+            except OSError:
+                content = b""
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+
+
+def _shallow(common_dir: Path) -> set[bytes]:
+    """The commits whose parents a shallow clone lacks."""
+    try:
+        return {bytes.fromhex(line) for line in (common_dir / "shallow").read_text("ascii").split()}
+    except (OSError, ValueError):
+        return set()
