@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from itza_git.answering.citation import Citation
     from itza_git.answering.links import Links
     from itza_git.answering.verdicts import Verification
+    from itza_git.indexing.fsck import Checked
     from itza_git.indexing.garbage import Collected
 
 # An answer is made from few passages; these are what they are chosen from.
@@ -323,6 +324,33 @@ class Itza:
         from itza_git.indexing.garbage import collect
 
         return collect(self.repository, self.space, watch.waiting)
+
+    def fsck(self, repair: bool = False, *, watch: Watch = UNWATCHED) -> Checked:
+        """Whether the index is whole. With repair, what is wrong is set aside, and HEAD and the branches that were
+        indexed are indexed again.
+
+        Raises `StoreError`, and with repair `ModelError`.
+        """
+        from itza_git.indexing.fsck import fsck, put_right
+
+        if not repair:
+            return fsck(self.repository)
+        checked = put_right(self.repository, watch.waiting)
+        if checked.faults:
+            self._rebuild(watch)
+        return checked
+
+    def _rebuild(self, watch: Watch) -> None:
+        """Index HEAD and each branch that was indexed before."""
+        self._corpora.clear()
+        self._space = None
+        with self.space.writer(waiting=watch.waiting):  # makes the notes that are lacking
+            recorded = self.space.heads()
+        if self.repository.head().commit is not None:
+            self.refresh(watch=watch)
+        for branch in self.repository.branches():
+            if f"refs/heads/{branch.name}" in recorded:
+                self.refresh(branch=branch.name, watch=watch)
 
     def is_dirty(self, rev: str = "HEAD", branch: str | None = None) -> bool:
         """Whether the working tree differs from what was asked; only ever true of HEAD."""

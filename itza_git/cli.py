@@ -24,6 +24,7 @@ COMMANDS = {
     "show": "Show the lines that a citation names.",
     "verify": "Check the citations in a text against HEAD.",
     "gc": "Drop from the index what nothing reaches any more.",
+    "fsck": "Prove the index whole, and repair it.",
     "status": "Say what is indexed, and how well.",
     "hooks": "Let git refresh the index: install, uninstall, status.",
 }
@@ -35,6 +36,8 @@ COMPLETE_VARIABLE = "_GIT_ITZA_COMPLETE"
 
 # What click raises for a group without a command; before 8.2 it shows the help itself.
 HELP_WANTED: type[Exception] | tuple[()] = getattr(click.exceptions, "NoArgsIsHelpError", ())
+
+_LONGEST_REPR = 200
 
 FAILED, FAULT, INTERRUPTED = 2, 3, 130
 
@@ -155,19 +158,15 @@ def _say(message: str, hint: str) -> int:
 
 
 def _report(error: Exception) -> int:
-    import tempfile
-    import traceback
+    from itza_git import faults
+    from itza_git.render import clean
 
-    click.echo(f"error: git-itza has a fault: {error!r}", err=True)
-    told = "".join(traceback.format_exception(error))
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", errors="backslashreplace", prefix="git-itza-fault-", suffix=".txt", delete=False
-        ) as file:
-            file.write(f"git-itza {__version__}, Python {sys.version}\n{' '.join(sys.argv)}\n\n{told}")
-        click.echo(f"hint: please report it with the file {file.name}", err=True)
-    except OSError:  # no room for the report: then it is told here
-        click.echo(f"hint: please report it with this:\n{told}", err=True)
+    click.echo(f"error: git-itza has a fault: {clean(repr(error)[:_LONGEST_REPR])}", err=True)
+    written = faults.write(error, sys.argv[1:])
+    if written is not None:
+        click.echo(f"hint: please report it with the file {clean(str(written))}", err=True)
+    else:  # no room for the report: then it is told here
+        click.echo(f"hint: please report it with this:\n{faults.report(error, sys.argv[1:])}", err=True)
     return FAULT
 
 

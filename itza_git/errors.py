@@ -65,11 +65,12 @@ class StoreBusy(StoreError):
 
 
 class Damaged(StoreError):
-    """A file of the index is not what its checksums say; `path` is the file."""
+    """A file of the index is not what its checksums say; `path` is the file, `why` is what is wrong."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path} is damaged: {why}", "rebuild what it held: git itza index")
         self.path = path
+        self.why = why
 
 
 class ModelError(ItzaError):

@@ -15,8 +15,11 @@ from itza_git.paths import quote
 from itza_git.words import identifiers, split
 
 if TYPE_CHECKING:  # records that are only read
+    from pathlib import Path
+
     from itza_git.answering.answer import Cited, Statement
     from itza_git.answering.links import Links
+    from itza_git.indexing.fsck import Checked
     from itza_git.indexing.garbage import Collected
     from itza_git.records import Skipped
     from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
@@ -250,6 +253,20 @@ def collected(dropped: Collected) -> str:
     """What a collection dropped."""
     what = [_count(dropped.blobs, "blob"), _count(dropped.views, "view"), _count(dropped.spaces, "space")]
     return f"dropped {', '.join(what)}: {_size(dropped.freed)} freed"
+
+
+def checked(found: Checked, root: Path) -> str:
+    """What a check of the index found; paths are shown relative to root, the common git directory."""
+    lines = [f"wrong     {clean(str(fault.path.relative_to(root)))}: {clean(fault.what)}" for fault in found.faults]
+    held = [_count(found.packs, "pack"), _count(found.blobs, "blob"), _count(found.chunks, "chunk")]
+    said = f"{', '.join([*held, _count(found.views, 'view')])} in {_count(found.spaces, 'space')}"
+    if found.faults and found.repaired:
+        lines.append(f"repaired: all that is set aside, and indexed again where it was lacking; whole before: {said}")
+    else:
+        lines.append(f"{'whole' if not found.faults else 'whole but for these'}: {said}")
+    if found.aside:
+        lines.append(f"set aside before: {_count(len(found.aside), 'damaged file')}; git itza gc deletes them")
+    return "\n".join(lines)
 
 
 def _count(number: int, noun: str) -> str:

@@ -11,8 +11,11 @@ from itza_git.paths import quote
 from itza_git.render import commit_of, urls
 
 if TYPE_CHECKING:  # records that are only read
+    from pathlib import Path
+
     from itza_git.answering.answer import Cited
     from itza_git.answering.links import Links
+    from itza_git.indexing.fsck import Checked
     from itza_git.indexing.garbage import Collected
     from itza_git.records import Coverage
     from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, Searched, SearchResult, Shown, Status
@@ -149,6 +152,22 @@ def collected_json(dropped: Collected) -> dict[str, Any]:
         "views": dropped.views,
         "spaces": dropped.spaces,
         "freed": dropped.freed,
+    }
+
+
+def checked_json(checked: Checked, root: Path) -> dict[str, Any]:
+    """The object that `fsck --json` prints; paths are relative to root, the common git directory."""
+    return {
+        "schema": SCHEMA,
+        "whole": not checked.faults,
+        "repaired": checked.repaired and bool(checked.faults),
+        "spaces": checked.spaces,
+        "packs": checked.packs,
+        "views": checked.views,
+        "blobs": checked.blobs,
+        "chunks": checked.chunks,
+        "faults": [{"path": fault.path.relative_to(root).as_posix(), "what": fault.what} for fault in checked.faults],
+        "set_aside": [path.relative_to(root).as_posix() for path in checked.aside],
     }
 
 

@@ -7,6 +7,7 @@ import pty
 import shutil
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import click
 import pytest
 
-from itza_git import cli
+from itza_git import cli, faults
 from itza_git.api import Itza
 from tests.command import Done, environment, inside, itza
 from tests.repository import Repo
@@ -172,12 +173,14 @@ def faulty(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_fault_of_ours_ends_with_3_and_a_report(
     project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    inside(project, monkeypatch, capfd, "index")
     done = inside(project, monkeypatch, capfd, "search", "retry")
     assert done.code == 3
     assert done.error[0] == "error: git-itza has a fault: RuntimeError('a fault')"
     report = Path(done.error[1].removeprefix("hint: please report it with the file "))
-    assert "RuntimeError: a fault" in report.read_text()
-    report.unlink()
+    assert report.parent == project.path / ".git" / "itza" / "faults"
+    assert report.stat().st_mode & 0o777 == 0o600
+    assert report.read_text().endswith("\nbuiltins.RuntimeError\n")
 
 
 @pytest.mark.usefixtures("faulty")
@@ -187,11 +190,47 @@ def test_a_fault_without_room_for_a_report_tells_it_itself(
     def full(*_args: object, **_options: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tempfile.NamedTemporaryFile", full)
+    monkeypatch.setattr(faults, "_write", full)
     done = inside(project, monkeypatch, capfd, "search", "retry")
     assert done.code == 3
     assert done.err.startswith("error: git-itza has a fault: RuntimeError('a fault')\nhint: ")
-    assert done.err.rstrip().endswith("RuntimeError: a fault")
+    assert done.err.rstrip().endswith("\nbuiltins.RuntimeError")
+
+
+def test_a_report_names_places_in_the_program_and_no_word_of_the_user(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(_itza: Itza, query: str, **_options: object) -> None:
+        try:
+            int(query)
+        except ValueError as e:
+            raise RuntimeError(f"\x1b[2J{query}") from e
+
+    monkeypatch.setattr(Itza, "search", broken)
+    monkeypatch.setenv("A_TOKEN", "zztoken")
+    done = inside(project, monkeypatch, capfd, "search", "zzsecret", "--path=zzpath", "--json")
+    assert "\x1b" not in done.err
+    report = Path(done.error[1].removeprefix("hint: please report it with the file "))
+    assert report.parent == Path(tempfile.gettempdir())
+    text = report.read_text()
+    report.unlink()
+    assert "zz" not in text
+    assert "\ngit itza search --path --json ...\n" in text
+    assert "builtins.ValueError\nwhich led to:\n" in text
+
+
+def test_the_newest_reports_are_kept(
+    project: Repo, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = project.path / ".git" / "itza" / "faults"
+    inside(project, monkeypatch, capfd, "index")
+    folder.mkdir()
+    for number in range(faults.MOST_REPORTS + 3):
+        (folder / f"git-itza-fault-20200101T0000{number:02}-1.txt").touch()
+    monkeypatch.chdir(project.path)
+    written = faults.write(IndexError("x"), ["status"])
+    kept = sorted(folder.iterdir())
+    assert (len(kept), kept[-1]) == (faults.MOST_REPORTS, written)
 
 
 @pytest.mark.parametrize("args", [["search", "retry"], ["search", "retry", "--json"], ["-h"], ["status"]])

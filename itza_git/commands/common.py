@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import click
 
 from itza_git.api import Itza
-from itza_git.errors import UsageError
+from itza_git.errors import StoreError, UsageError
 from itza_git.indexing import Watch
 from itza_git.indexing.policy import JUST_CHANGED, UNREADABLE
 from itza_git.paths import quote
@@ -142,9 +142,16 @@ def tell_unreadable(coverage: Coverage) -> None:
 
 
 def tell_damage(itza: Itza) -> None:
-    """Name the files of the index that were found damaged and replaced."""
+    """Name the files of the index that were found damaged, and whether they were replaced."""
     for error in itza.space.set_aside:
         note(f"note: {error}; it is set aside, and what it held is indexed again where it is asked for")
+    for error in itza.space.damaged:
+        note(f"note: {error}; it is left out: {error.hint}")
+
+
+def _unwritable(error: StoreError) -> None:
+    """Say why the answer rests on a part of the tree."""
+    note(f"note: {error}")
 
 
 def _waiting() -> None:
@@ -159,13 +166,17 @@ def patience(itza: Itza) -> float | None:
 
 @contextmanager
 def watch(patience: float | None = None, wait: float | None = None) -> Iterator[Watch]:
-    """A watch that draws how far indexing is, on a terminal only, and says when another process is waited for."""
+    """A watch that draws how far indexing is, on a terminal only, and says when another process is waited for.
+
+    With wait it is that of a question, which is answered from what is there when the index cannot be written.
+    """
+    unwritable = None if wait is None else _unwritable
     if not sys.stderr.isatty():
-        yield Watch(waiting=_waiting, patience=patience, wait=wait)
+        yield Watch(waiting=_waiting, patience=patience, wait=wait, unwritable=unwritable)
         return
     bar = _Bar()
     try:
-        yield Watch(bar.update, _waiting, patience, wait)
+        yield Watch(bar.update, _waiting, patience, wait, unwritable)
     finally:
         bar.close()
 

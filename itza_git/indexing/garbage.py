@@ -51,6 +51,7 @@ def collect(repository: Repository, space: Space, waiting: Callable[[], None]) -
         blobs = prune.drop_all_but(space, _keys(repository, trees))
         views = prune.drop_views(space, {tree.hex() for tree in trees})
         spaces = prune.drop_unreadable_spaces(space)
+        prune.drop_set_aside(space)
     return Collected(blobs, views, spaces, max(before - space.size(), 0))
 
 

@@ -35,13 +35,15 @@ class Watch:
     """Who waits for an index run, and how long. waiting is called once when another process has to be waited for.
 
     After patience seconds (None: never) the run stops between two packs, and what is there has to do. It does too when
-    another process still writes after wait seconds (None: patience, or ten minutes and then an error).
+    another process still writes after wait seconds (None: patience, or ten minutes and then an error), and when the
+    index cannot be written (a read-only or full disk) though it holds something: unwritable is told why (None: raised).
     """
 
     progress: Progress = lambda done, total: None
     waiting: Callable[[], None] = lambda: None
     patience: float | None = None
     wait: float | None = None
+    unwritable: Callable[[StoreError], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +90,7 @@ class Refresher:
         if missing or not recorded or self._space.damaged:
             # Without anything missing there is only a note to write, for which no answer should wait.
             wait = SHORT_WAIT if not missing else _longest_wait(watch)
-            try:
-                written = self._write(view, watch, commit, wait)
-            except StoreBusy:
-                if missing and watch.patience is None and watch.wait is None:
-                    raise
-            except StoreError:
-                if missing or not self._space.folder.exists():
-                    raise
-                # All is known and only the note of it cannot be written (a read-only disk): the answer is still right.
+            written = self._try_to_write(view, watch, commit, wait) or written
         return _refreshed(view, written)
 
     def working_tree(self, head: Commit, watch: Watch) -> Refreshed:
@@ -105,16 +99,34 @@ class Refresher:
         view = changed_view(self._repository, self.view(head), changes, head, self._policy, self._embedder)
         written = _Written(Outcome(), not _missing(self._space, view))
         if not written.complete:
-            try:
-                written = self._write(view, watch, None, _longest_wait(watch))
-            except StoreBusy:
-                if watch.patience is None and watch.wait is None:
-                    raise
+            written = self._try_to_write(view, watch, None, _longest_wait(watch)) or written
         return _refreshed(view, written, changes)
 
     def view(self, commit: Commit) -> View:
         """The view of a commit's tree, whether or not the store holds its blobs; nothing is written."""
         return view_of(self._repository, self._space, commit, self._policy, self._embedder)
+
+    def _try_to_write(self, view: View, watch: Watch, commit: Commit | None, wait: float) -> _Written | None:
+        """What was written; None where nothing could be, and what is there has to do. Raises `StoreError` else."""
+        try:
+            return self._write(view, watch, commit, wait)
+        except StoreBusy:
+            if self._lacking(view) and watch.patience is None and watch.wait is None:
+                raise
+        except StoreError as e:
+            lacking = self._lacking(view)
+            if not self._space.folder.exists() or (lacking and lacking == len(view.keys)):
+                raise  # there is nothing to answer from
+            if lacking:
+                if watch.unwritable is None:
+                    raise
+                watch.unwritable(e)
+            # Else only the note that all is there cannot be written (a read-only disk): the answer is still right.
+        return None
+
+    def _lacking(self, view: View) -> int:
+        """How many of a view's entries the store does not hold."""
+        return int(self._space.locate(view.keys)[1].missing.sum())
 
     def _write(self, view: View, watch: Watch, commit: Commit | None, wait: float) -> _Written:
         """Index what is missing, and record the view as commit's tree unless that is None or something is lacking."""

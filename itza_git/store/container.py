@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import mmap
 import os
+import re
 import struct
 from collections.abc import Mapping
 from math import prod
@@ -25,6 +26,7 @@ _END = b"END\n"
 _HEAD = struct.Struct("<8sII")
 _TRAILER = struct.Struct("<QI4s")
 _ALIGN = 64
+_DTYPE = re.compile(r"[<|][uif][1248]|\|S[1-9][0-9]{0,2}")
 
 
 def write(path: Path, kind: str, meta: Mapping[str, Any], sections: Mapping[str, NDArray[Any]]) -> None:
@@ -36,7 +38,7 @@ def write(path: Path, kind: str, meta: Mapping[str, Any], sections: Mapping[str,
     header = _layout(kind, meta, arrays)
     temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
     try:
-        with open(temporary, "wb") as file:
+        with open(temporary, "wb", opener=private) as file:
             file.write(_HEAD.pack(_MAGIC, FORMAT_VERSION, len(header)) + header)
             for array in arrays.values():
                 file.write(b"\0" * (-file.tell() % _ALIGN))
@@ -54,6 +56,11 @@ def write(path: Path, kind: str, meta: Mapping[str, Any], sections: Mapping[str,
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def private(path: str, flags: int) -> int:
+    """An opener for files that only their owner may read."""
+    return os.open(path, flags, 0o600)
 
 
 def cannot_write(path: Path, error: OSError) -> StoreError:
@@ -100,7 +107,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 class Container:
-    """An open container. Raises `Damaged` when the file is not whole, `StoreError` when its version is newer."""
+    """An open container. Raises `Damaged` when the file is not whole, `StoreError` when its version is newer.
+
+    A section is checked when it is first asked for: what is not needed costs nothing, what is wrong serves nobody.
+    """
 
     def __init__(self, path: Path, kind: str) -> None:
         self.path = path
@@ -129,7 +139,14 @@ class Container:
                 f"{self.path} was written by a newer git-itza (format {version})",
                 "upgrade itza-git, or delete that folder to build the index anew",
             )
-        parsed: dict[str, Any] = json.loads(bytes(self._data[_HEAD.size : _HEAD.size + length]))
+        try:
+            parsed: dict[str, Any] = json.loads(bytes(self._data[_HEAD.size : _HEAD.size + length]))
+            described = all(_is_described(section, size) for section in parsed["sections"].values())
+            sane = described and isinstance(parsed["meta"], dict) and isinstance(parsed["kind"], str)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
+            raise self._damaged("its header describes no index file") from e
+        if not sane:
+            raise self._damaged("its header describes no index file")
         return parsed
 
     def _damaged(self, why: str) -> Damaged:
@@ -139,23 +156,32 @@ class Container:
         return name in self._sections
 
     def array(self, name: str) -> NDArray[Any]:
-        """The section as a read-only array over the mapped file."""
+        """The section as a read-only array over the mapped file. Raises `Damaged` when its checksum does not match."""
         found = self._arrays.get(name)
         if found is None:
-            if name not in self._sections:
-                raise self._damaged(f"it has no section {name}")
-            dtype, shape, offset, _ = self._sections[name]
-            found = np.frombuffer(self._data, np.dtype(dtype), prod(shape), offset).reshape(shape)
-            self._arrays[name] = found
+            found = self._arrays[name] = self._read(name)
         return found
 
-    def verified(self, *names: str) -> Container:
-        """Itself, once the named sections (without names: all) were read.
+    def _read(self, name: str) -> NDArray[Any]:
+        if name not in self._sections:
+            raise self._damaged(f"it has no section {name}")
+        dtype, shape, offset, checksum = self._sections[name]
+        found = np.frombuffer(self._data, np.dtype(dtype), prod(shape), offset).reshape(shape)
+        if crc32(found.data if found.size else b"") != checksum:
+            raise self._damaged(f"section {name} does not match its checksum")
+        return found
 
-        Raises `Damaged` on the first whose checksum does not match.
-        """
-        for name in names or self._sections:
-            array = self.array(name)
-            if crc32(array.data if array.size else b"") != self._sections[name][3]:
-                raise self._damaged(f"section {name} does not match its checksum")
+    def verified(self) -> Container:
+        """Itself, once all of it was read again. Raises `Damaged` when the checksum of a section does not match."""
+        for name in self._sections:
+            self._read(name)
         return self
+
+
+def _is_described(section: Any, size: int) -> bool:  # noqa: ANN401 - any JSON value
+    """Whether a section's description is one, of bytes that a file of size bytes has."""
+    dtype, shape, offset, checksum = section
+    numbers = [*shape, offset, checksum]
+    if not all(type(number) is int and number >= 0 for number in numbers) or not _DTYPE.fullmatch(dtype):
+        return False
+    return bool(offset + prod(shape) * np.dtype(dtype).itemsize <= size)

@@ -12,6 +12,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from itza_git.errors import Damaged
 from itza_git.records import KINDS, Chunk
 from itza_git.store import container, postings
 from itza_git.store.container import Container
@@ -92,9 +93,14 @@ def _table(blobs: Sequence[Indexed], id_length: int) -> dict[str, NDArray[Any]]:
 
 
 def _write(folder: Path, sections: dict[str, NDArray[Any]], meta: dict[str, Any]) -> str:
-    name = "pack-" + blake2b(sections["key"].tobytes(), digest_size=16).hexdigest()
+    name = name_of(sections["key"])
     container.write(folder / f"{name}.itza", "pack", meta, sections)
     return name
+
+
+def name_of(key: NDArray[np.bytes_]) -> str:
+    """The name of the pack that holds these keys."""
+    return "pack-" + blake2b(key.tobytes(), digest_size=16).hexdigest()
 
 
 def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
@@ -109,14 +115,19 @@ class Pack:
     """An open pack; its arrays are views of the mapped file."""
 
     def __init__(self, path: Path) -> None:
-        # The rest is too much to read each time; of it a damaged byte costs a wrong row, of these all the memory.
-        self._container = Container(path, "pack").verified("key", "language", "reason", "start")
+        self._container = Container(path, "pack")
         self.path = path
         self.key: NDArray[np.bytes_] = self._container.array("key")
         self.start: NDArray[np.uint32] = self._container.array("start")
-        self.reasons: list[str] = self._container.meta["reasons"]
-        self.languages: list[str] = self._container.meta["languages"]
-        self.kinds: list[str] = self._container.meta["kinds"]
+        self.reasons = self._table("reasons")
+        self.languages = self._table("languages")
+        self.kinds = self._table("kinds")
+
+    def _table(self, name: str) -> list[str]:
+        found = self._container.meta.get(name)
+        if not isinstance(found, list) or not all(isinstance(value, str) for value in found):
+            raise Damaged(self.path, f"it has no table of {name}")
+        return found
 
     @property
     def rows(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itza_git.store.pack import MOST_ROWS, Pack, merge
-from itza_git.store.space import Space
+from itza_git.store.space import ASIDE, Space
 
 
 def drop_all_but(space: Space, keys: NDArray[np.bytes_]) -> int:
@@ -57,6 +57,12 @@ def drop_views(space: Space, trees: Set[str]) -> int:
     for path in stale:
         path.unlink(missing_ok=True)
     return len(stale)
+
+
+def drop_set_aside(space: Space) -> None:
+    """Delete the damaged files that were set aside, of all spaces."""
+    for aside in space.folder.parent.glob(f"*/{ASIDE}"):
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def drop_unreadable_spaces(space: Space) -> int:

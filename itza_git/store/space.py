@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, TypeVar
@@ -17,12 +18,14 @@ from numpy.typing import NDArray
 
 from itza_git.errors import Damaged, StoreError
 from itza_git.store import lock, pack
-from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write
+from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write, private
 from itza_git.store.pack import MOST_ROWS, Pack, PackBuilder
 from itza_git.store.recipe import Recipe
 from itza_git.store.view import View
 
 FOLDER = "itza"
+# Where damaged files go; gc deletes them.
+ASIDE = "damaged"
 # More packs than this are merged; each costs a search about 0.2 ms.
 MOST_PACKS = 16
 MOST_VIEWS = 64
@@ -105,11 +108,13 @@ class Space:
 
     def _whole(self, read: Callable[[Path], File], path: Path) -> File | None:
         """What read makes of a file; None for a damaged one, which `damaged` names. Raises FileNotFoundError."""
+        if self._found_damaged(path):
+            return None
         try:
             return read(path)
         except Damaged as e:
-            if not self._found_damaged(path):
-                self.damaged.append(e)
+            self.damaged.append(e)
+            self._open.pop(path.name, None)
             return None
         except FileNotFoundError:
             raise
@@ -134,16 +139,18 @@ class Space:
         return packs, where
 
     def check(self) -> list[Damaged]:
-        """Read all of it, and set aside what is damaged, which is returned."""
-        for folder, kind in (("packs", "pack"), ("views", "view")):
+        """Read all of it, and set aside what is damaged (leave it out, where nothing can be written); returns that."""
+        from itza_git.store.proof import KINDS_OF_FILES, prove
+
+        for folder, kind in KINDS_OF_FILES.items():
             for path in self._files(folder):
                 with suppress(FileNotFoundError):
-                    self._whole(_reader_of_all(kind), path)
+                    self._whole(partial(prove, kind=kind), path)
         found = list(self.damaged)
         if found:
-            with self.writer():  # sets them aside
-                return found
-        return []
+            with suppress(StoreError), self.writer():  # sets them aside
+                pass
+        return found
 
     # Views
 
@@ -215,7 +222,7 @@ class Space:
         with suppress(StoreError), self.writer(wait=SHORT_WAIT):
             known = self.heads()
             known[ref] = RecordedHead(commit.hex(), tree.hex(), time.time())
-            _write_json(
+            write_json(
                 self.folder / "heads.json",
                 {r: {"commit": h.commit, "tree": h.tree, "time": h.time} for r, h in known.items()},
             )
@@ -230,35 +237,36 @@ class Space:
             # Under the lock, for whoever holds it clears unfinished files away.
             self._clear_leftovers()
             if not (self.folder / "recipe.json").exists():
-                _write_json(self.folder / "recipe.json", self.recipe.describe())
+                write_json(self.folder / "recipe.json", self.recipe.describe())
             yield
 
     def _make_folders(self) -> None:
         try:
-            self.root.mkdir(mode=0o700, exist_ok=True)
-            for name in ("packs", "views"):
-                (self.folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+            # One after the other: what mkdir makes of parents does not have the mode.
+            for folder in (self.root, self.folder.parent, self.folder, self.packs_folder, self.folder / "views"):
+                folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as e:
             raise cannot_write(self.root, e) from e
 
     def _clear_leftovers(self) -> None:
         """Delete unfinished writes, and set damaged packs aside so that their blobs are indexed again."""
-        for leftover in self.folder.rglob(f"{TEMPORARY}*"):
-            leftover.unlink(missing_ok=True)
+        try:
+            for leftover in self.folder.rglob(f"{TEMPORARY}*"):
+                leftover.unlink(missing_ok=True)
+        except OSError as e:
+            raise cannot_write(self.folder, e) from e
         self.packs()
         while self.damaged:
-            self._set_aside(self.damaged.pop())
+            self._set_aside(self.damaged[-1])
+            self.damaged.pop()
 
     def _set_aside(self, error: Damaged) -> None:
-        self.set_aside.append(error)
+        from itza_git.store.proof import is_whole
+
         self._open.pop(error.path.name, None)
-        aside = self.folder / "damaged"
-        try:
-            aside.mkdir(mode=0o700, exist_ok=True)
-            with suppress(FileNotFoundError):
-                os.replace(error.path, aside / error.path.name)
-        except OSError as e:
-            raise cannot_write(aside, e) from e
+        if not is_whole(error.path):  # another process may have set it aside since, and put a whole one in its place
+            move_aside(error.path)
+            self.set_aside.append(error)
 
     def merge_packs(self) -> None:
         """Merge the smallest packs until each is at least twice the next, once there are more than MOST_PACKS.
@@ -283,6 +291,18 @@ class Space:
         return sum(map(_file_size, self.root.rglob("*")))
 
 
+def move_aside(path: Path) -> None:
+    """Move a damaged file to where a person may look at it and nothing else does. Needs the lock."""
+    aside = path.parents[1] / ASIDE
+    try:
+        aside.mkdir(mode=0o700, exist_ok=True)
+        os.replace(path, aside / path.name)
+    except FileNotFoundError:
+        return
+    except OSError as e:
+        raise cannot_write(aside, e) from e
+
+
 def _smallest(packs: list[Pack]) -> list[Pack]:
     """The run of smallest packs whose merge leaves a geometric row, as far as one pack can hold them."""
     rows = [p.rows for p in packs]
@@ -290,10 +310,6 @@ def _smallest(packs: list[Pack]) -> list[Pack]:
     while sum(rows[:end]) > MOST_ROWS:
         end -= 1
     return packs[:end]
-
-
-def _reader_of_all(kind: str) -> Callable[[Path], Container]:
-    return lambda path: Container(path, kind).verified()
 
 
 def _file_size(path: Path) -> int:
@@ -311,10 +327,13 @@ def _mtime(path: Path) -> float:
         return 0.0
 
 
-def _write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - any JSON value
+def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - any JSON value
     temporary = path.with_name(f"{TEMPORARY}{os.getpid()}-{path.name}")
     try:
-        temporary.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", "utf-8")
+        with open(temporary, "w", encoding="utf-8", opener=private) as file:
+            file.write(json.dumps(value, indent=1, sort_keys=True) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as e:
         temporary.unlink(missing_ok=True)
