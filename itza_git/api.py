@@ -342,8 +342,7 @@ class Itza:
 
     def _rebuild(self, watch: Watch) -> None:
         """Index HEAD and each branch that was indexed before."""
-        self._corpora.clear()
-        self._space = None
+        self._trees = self._space = None
         with self.space.writer(waiting=watch.waiting):  # makes the notes that are lacking
             recorded = self.space.heads()
         if self.repository.head().commit is not None:
