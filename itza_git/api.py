@@ -27,11 +27,12 @@ from itza_git.embedding.choice import embedder_for
 from itza_git.errors import Damaged, ModelError, UsageError
 from itza_git.git import Repository, open_repository
 from itza_git.indexing import Policy, Watch
+from itza_git.paths import unquote
 from itza_git.records import Commit
-from itza_git.results import AskResult, IndexReport, SearchResult, Shown, Status
+from itza_git.results import AskResult, IndexReport, SearchResult, Shown, Similar, Status
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.store import Recipe, Space
-from itza_git.trees import Trees, policy_at, resolve, settings_at
+from itza_git.trees import Asked, Trees, policy_at, resolve, settings_at
 
 # What only some calls need is imported there: a command starts in the time that its imports take.
 if TYPE_CHECKING:
@@ -179,28 +180,66 @@ class Itza:
         """
         if not query.strip():
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
-        wanted = wanted_of(paths, languages)
-        commit = self.resolve(rev, branch)
-        corpus, changed = self.trees.corpus(rev, branch, worktree, commit, watch)
-        if wanted and not corpus.allowed(wanted).any():
-            raise UsageError(f"no file of {branch or rev} matches {_describe(wanted)}", "git ls-files shows the paths")
+        tree = self._tree(rev, branch, worktree, paths, languages, watch)
         from itza_git import citing
         from itza_git.search.question import Question
         from itza_git.search.retrieval import search
 
         question = Question(query)
-        found = search(corpus, question, self.embedder, limit, wanted)
+        found = search(tree.corpus, question, self.embedder, limit, tree.wanted)
         return SearchResult(
             query,
-            branch or rev,
-            commit.id.hex(),
+            tree.rev,
+            tree.commit.id.hex(),
             self.space.recipe.name,
-            corpus.coverage(),
-            tuple(citing.hits(self.repository, found.passages, commit, changed)),
+            tree.corpus.coverage(),
+            tuple(citing.hits(self.repository, found.passages, tree.commit, tree.changed)),
             found,
-            changed,
-            question.literal if corpus.holding(question.literal_term) else None,
+            tree.changed,
+            question.literal if tree.corpus.holding(question.literal_term) else None,
         )
+
+    @_heals
+    def similar(
+        self,
+        path: str,
+        first: int,
+        last: int | None = None,
+        *,
+        rev: str = "HEAD",
+        branch: str | None = None,
+        worktree: bool = False,
+        limit: int = 10,
+        paths: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        watch: Watch = UNWATCHED,
+    ) -> Similar:
+        """The passages of a revision most like the definition around a line, or like lines first..last of a path.
+
+        path is from the top of the repository, as git prints it; the rest is as for `search`. Raises `UsageError` for
+        a path that is not there or not searched, and for lines that it does not have.
+        """
+        tree = self._tree(rev, branch, worktree, paths, languages, watch)
+        from itza_git.likeness import similar
+
+        return similar(self.repository, tree, self.space.recipe.name, (unquote(path), first, last or first), limit)
+
+    def _tree(
+        self,
+        rev: str,
+        branch: str | None,
+        worktree: bool,
+        paths: Sequence[str],
+        languages: Sequence[str],
+        watch: Watch,
+    ) -> Asked:
+        """The tree that is asked, indexed first as far as the store lacks it. Raises what `search` says."""
+        wanted = wanted_of(paths, languages)
+        commit = self.resolve(rev, branch)
+        corpus, changed = self.trees.corpus(rev, branch, worktree, commit, watch)
+        if wanted and not corpus.allowed(wanted).any():
+            raise UsageError(f"no file of {branch or rev} matches {_describe(wanted)}", "git ls-files shows the paths")
+        return Asked(branch or rev, commit, corpus, wanted, changed)
 
     def ask(
         self,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # records that are only read
     from itza_git.indexing.fsck import Checked
     from itza_git.indexing.garbage import Collected
     from itza_git.records import Skipped
-    from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Status
+    from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Similar, Status
 
 SNIPPET_LINES = 6
 _TAB = 4
@@ -80,13 +80,31 @@ def hits(result: SearchResult, style: Style, verbose: bool = False, links: Links
     return "\n\n".join(_hit(hit, wanted, style, verbose, links) for hit in result.hits)
 
 
-def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool, links: Links | None) -> str:
+def similar(result: Similar, style: Style, verbose: bool = False, links: Links | None = None) -> str:
+    """The passage that others are like, in one line, and those, each by its first lines."""
+    of = f"like {_head(result.of, style, links)}"
+    shown = (_hit(hit, frozenset(), style, verbose, links, _copied(hit, result)) for hit in result.hits)
+    return "\n\n".join([of, *shown])
+
+
+def _copied(hit: Hit, result: Similar) -> str:
+    if not result.is_copy(hit):
+        return ""
+    return "a copy" if hit.text.strip() == result.of.text.strip() else "nearly a copy"
+
+
+def _head(hit: Hit, style: Style, links: Links | None) -> str:
+    """The line above a hit: its citation, and what it defines."""
     url = links.url(hit.passage.path, hit.passage.first, hit.passage.last, hit.commit) if links else None
     head = style.link(style.paint(hit.citation, GREEN), url)
     if hit.passage.symbol:
         head += "  " + style.paint(_short(hit.passage.symbol, style.width - _columns(hit.citation) - 2), BOLD)
+    return head
+
+
+def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool, links: Links | None, mark: str = "") -> str:
     lines = hit.text.split("\n")
-    shown = [head]
+    shown = [_head(hit, style, links) + (style.paint(f"  ({mark})", YELLOW) if mark else "")]
     if verbose:
         parts = " ".join(f"{name}={value:g}" for name, value in hit.passage.parts.items())
         shown.append(style.paint(f"  score={hit.passage.score:g} {parts}", DIM))

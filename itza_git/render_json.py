@@ -18,7 +18,17 @@ if TYPE_CHECKING:  # records that are only read
     from itza_git.indexing.fsck import Checked
     from itza_git.indexing.garbage import Collected
     from itza_git.records import Coverage
-    from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, Searched, SearchResult, Shown, Status
+    from itza_git.results import (
+        AskResult,
+        BranchStatus,
+        Hit,
+        IndexReport,
+        Searched,
+        SearchResult,
+        Shown,
+        Similar,
+        Status,
+    )
 
 SCHEMA = 1
 
@@ -26,6 +36,12 @@ SCHEMA = 1
 def search_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
     """The object that `search --json` prints. dirty: the working tree differs from the commit."""
     return _head_json(result, dirty) | {"hits": [hit_json(hit) for hit in result.hits]}
+
+
+def similar_json(result: Similar, dirty: bool) -> dict[str, Any]:
+    """The object that `similar --json` prints. same: the part of the text that a hit has in common with `of`."""
+    hits = [hit_json(hit) | {"same": hit.passage.parts["same"], "copy": result.is_copy(hit)} for hit in result.hits]
+    return {"schema": SCHEMA} | _tree_json(result, dirty) | {"of": hit_json(result.of), "hits": hits}
 
 
 def ask_json(
@@ -67,15 +83,19 @@ def _cited_json(one: Cited, citation: str, commit: str, is_named: bool) -> dict[
 
 
 def _head_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
+    several = {"repositories": list(map(searched_json, result.repositories))} if result.repositories else {}
+    return {"schema": SCHEMA, "query": result.query} | _tree_json(result, dirty) | several
+
+
+def _tree_json(result: SearchResult | Similar, dirty: bool) -> dict[str, Any]:
+    """Which tree was asked, and how much of it is indexed."""
     return {
-        "schema": SCHEMA,
-        "query": result.query,
         "commit": result.commit or None,
         "rev": result.rev,
         "dirty": dirty,
         "recipe": result.recipe,
         "coverage": coverage_json(result.coverage),
-    } | ({"repositories": list(map(searched_json, result.repositories))} if result.repositories else {})
+    }
 
 
 def coverage_json(coverage: Coverage) -> dict[str, Any]:

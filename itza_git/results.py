@@ -14,6 +14,10 @@ if TYPE_CHECKING:  # only named here; importing them would import answering and 
     from itza_git.search.retrieval import Found
 
 
+# Of two passages that have so much of their text in common one is called a copy.
+COPY = 0.9
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage with its text and its citation. commit is the full hex id, or `worktree` for uncommitted content.
@@ -58,6 +62,27 @@ class SearchResult:
     uncommitted: frozenset[bytes] = frozenset()
     literal: str | None = None
     repositories: tuple[Searched, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """What a place holds (of), and the passages most like it, best first.
+
+    A hit's passage.parts say `cosine`, `terms` and `same`, see itza_git.search.similar.Alike.
+    """
+
+    of: Hit
+    rev: str
+    commit: str
+    recipe: str
+    coverage: Coverage
+    hits: tuple[Hit, ...]
+    uncommitted: frozenset[bytes] = frozenset()
+
+    @staticmethod
+    def is_copy(hit: Hit) -> bool:
+        """Whether a hit has nearly all of its text in common with the passage."""
+        return hit.passage.parts["same"] >= COPY
 
 
 @dataclass(frozen=True, slots=True)

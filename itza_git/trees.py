@@ -5,6 +5,8 @@ A tree never changes, so whole trees stay open for the next question; what is ke
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from itza_git import config
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
@@ -12,10 +14,25 @@ from itza_git.errors import GitError, UnknownRevision
 from itza_git.git import Repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
 from itza_git.records import Commit
-from itza_git.search.corpus import Corpus
+from itza_git.search.corpus import Corpus, Filter
 from itza_git.store import Space
 
 MOST_OPEN = 4
+
+
+class Asked(NamedTuple):
+    """A tree as it was asked for: by which revision, what of it may be found, and the paths that are not committed."""
+
+    rev: str
+    commit: Commit
+    corpus: Corpus
+    wanted: Filter = Filter()
+    changed: frozenset[bytes] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """What a person calls it."""
+        return "the working tree" if self.changed else self.rev
 
 
 class Trees:

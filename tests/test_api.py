@@ -22,6 +22,7 @@ SIGNATURES = {
     "close": "self",
     "refresh": "self rev *branch *watch",
     "search": "self query *rev *branch *worktree *limit *paths *languages *watch",
+    "similar": "self path first last *rev *branch *worktree *limit *paths *languages *watch",
     "ask": "self question *rev *branch *worktree *limit *paths *languages *model *use_model *force *watch *statement",
     "show": "self citation",
     "verify": "self text rev",
@@ -37,6 +38,7 @@ SIGNATURES = {
 
 RECORDS = {
     "SearchResult": "query rev commit recipe coverage hits found uncommitted literal",
+    "Similar": "of rev commit recipe coverage hits uncommitted",
     "AskResult": "result answer note",
     "Hit": "passage text citation commit",
     "IndexReport": "rev commit coverage new reused chunks not_embedded lossy notes",

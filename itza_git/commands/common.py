@@ -115,18 +115,22 @@ def note(text: str) -> None:
 
 def tell(result: SearchResult) -> None:
     """What the user should know beside the hits: what is not covered, what a literal search does better."""
-    coverage = result.coverage
-    tell_unreadable(coverage)
-    if not coverage.total:
-        note(f"note: {result.rev} holds no file that can be searched; what was skipped, and why: git itza index -v")
-    if coverage.indexed < coverage.total:
-        note(f"note: {coverage.indexed} of {coverage.total} files indexed; the rest: git itza index")
+    tell_coverage(result.coverage, result.rev)
     if result.literal:
         note(f"hint: a literal search finds that too: {result.literal}")
     if not result.hits:
         note(f"nothing found for: {result.query}")
     elif result.found.unknown:
         note(f"note: nowhere in this tree: {', '.join(result.found.unknown)}")
+
+
+def tell_coverage(coverage: Coverage, rev: str) -> None:
+    """Say what of a tree is not searched yet, or cannot be."""
+    tell_unreadable(coverage)
+    if not coverage.total:
+        note(f"note: {rev} holds no file that can be searched; what was skipped, and why: git itza index -v")
+    if coverage.indexed < coverage.total:
+        note(f"note: {coverage.indexed} of {coverage.total} files indexed; the rest: git itza index")
 
 
 def tell_unreadable(coverage: Coverage) -> None:

@@ -91,7 +91,7 @@ class Corpus:
         return [(int(self.row_offset[n]), pack.field(name)) for n, pack in enumerate(self.packs)]
 
     @cached_property
-    def _copies(self) -> NDArray[np.int64]:
+    def copies(self) -> NDArray[np.int64]:
         """How many passages of this tree each row stands for; 0 for rows of other trees."""
         return np.bincount(self.row, minlength=self.rows)
 
@@ -99,7 +99,7 @@ class Corpus:
         """How many passages of the tree hold a term in their text."""
         key = term_key(term)
         found = ((offset, postings.lookup(key)[0]) for offset, postings in self.field("body"))
-        return sum(int(self._copies[offset + row.astype(np.int64)].sum()) for offset, row in found)
+        return sum(int(self.copies[offset + row.astype(np.int64)].sum()) for offset, row in found)
 
     def allowed(self, wanted: Filter) -> NDArray[np.bool_]:
         """Which entries a filter lets through."""
@@ -118,11 +118,21 @@ class Corpus:
             return self.view.languages[int(self.view.language[entry])]
         return self.packs[pack].language(int(self._blob_of[entry]))
 
-    def chunk(self, passage: int) -> Chunk:
-        """The chunk of a passage."""
+    def place(self, passage: int) -> tuple[Pack, int]:
+        """The pack that holds a passage, and its row there."""
         row = int(self.row[passage])
         number = int(np.searchsorted(self.row_offset, row, side="right")) - 1
-        return self.packs[number].chunk(row - int(self.row_offset[number]))
+        return self.packs[number], row - int(self.row_offset[number])
+
+    def chunk(self, passage: int) -> Chunk:
+        """The chunk of a passage."""
+        pack, row = self.place(passage)
+        return pack.chunk(row)
+
+    def passages_of(self, entry: int) -> NDArray[np.int64]:
+        """The passages of an entry, from its first line to its last."""
+        first = int(self.first_passage[entry])
+        return np.arange(first, first + int(self.passages_of_entry[entry]))
 
     def chunks(self, passages: NDArray[np.int64]) -> list[Chunk]:
         """The chunks of passages."""

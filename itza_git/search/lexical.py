@@ -51,10 +51,10 @@ def lexical(corpus: Corpus, terms: Mapping[str, float]) -> Lexical:
         body, symbol, path = _occurrences(corpus, term)
         found[term] = count = body + SYMBOL_WEIGHT * symbol + PATH_WEIGHT * path
         in_file = np.bincount(corpus.entry, weights=count, minlength=files)
-        idf[term] = _idf(passages, int(np.count_nonzero(count)))
+        idf[term] = idf_of(passages, int(np.count_nonzero(count)))
         total += weight * idf[term]
         score += weight * idf[term] * _saturated(count, norm)
-        file_score += weight * _idf(files, int(np.count_nonzero(in_file))) * _saturated(in_file, file_norm)
+        file_score += weight * idf_of(files, int(np.count_nonzero(in_file))) * _saturated(in_file, file_norm)
         file_share += weight * idf[term] * (in_file > 0)
         for share, occurrences in zip(shares, (count, path), strict=True):
             share += weight * idf[term] * (occurrences > 0)
@@ -69,7 +69,8 @@ def _norm(length: NDArray[Any]) -> NDArray[np.floating]:
     return np.asarray(K1 * (1 - B + B * length / mean))
 
 
-def _idf(total: int, holding: int) -> float:
+def idf_of(total: int, holding: int) -> float:
+    """How much a term tells that so many of all passages hold."""
     return float(np.log(1 + (total - holding + 0.5) / (holding + 0.5)))
 
 

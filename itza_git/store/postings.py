@@ -33,6 +33,11 @@ class Postings:
         first, last = int(self.start[at]), int(self.start[at + 1])
         return self.row[first:last], self.count[first:last]
 
+    def of_row(self, row: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+        """The keys of the terms that a row holds, ascending, and how often each; a pass over all postings."""
+        at = np.flatnonzero(self.row == row)
+        return self.term[np.searchsorted(self.start, at, side="right") - 1], self.count[at]
+
     def sections(self, field: str) -> dict[str, NDArray[Any]]:
         """The arrays by their names in a container."""
         return {f"{field}.{name}": getattr(self, name) for name in self.__slots__}
