@@ -187,16 +187,17 @@ class Itza:
 
         question = Question(query)
         found = search(tree.corpus, question, self.embedder, limit, tree.wanted)
+        hits = tuple(citing.hits(self.repository, found.passages, tree.commit, tree.changed))
         return SearchResult(
             query,
             tree.rev,
             tree.commit.id.hex(),
             self.space.recipe.name,
             tree.corpus.coverage(),
-            tuple(citing.hits(self.repository, found.passages, tree.commit, tree.changed)),
+            hits,
             found,
             tree.changed,
-            question.literal if tree.corpus.holding(question.literal_term) else None,
+            question.literal((hit.text for hit in hits), tree.rev, worktree),
         )
 
     @_heals

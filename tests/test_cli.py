@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pty
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -662,6 +664,60 @@ def test_a_line_that_goes_to_a_pipe_is_not_cut(repo: Repo) -> None:
     assert "x" * 300 in itza(repo, "search", "retry").out
 
 
+ASKING_WHERE = [
+    ("where is retry_limit defined?", "retry_limit"),
+    ("where is `Backoff` declared?", "Backoff"),
+    ("where is the class Backoff defined?", "Backoff"),
+    ("where is Client.backoff_seconds() defined?", "backoff_seconds"),
+    ("¿dónde está definida la clase Backoff?", "Backoff"),
+    ("où est définie la classe Backoff ?", "Backoff"),
+    ("Backoff在哪里定义", "Backoff"),
+]
+
+
+@pytest.mark.parametrize(("question", "name"), ASKING_WHERE)
+def test_where_something_is_defined_is_answered_and_the_literal_search_that_is_named_finds_it(
+    project: Repo, question: str, name: str
+) -> None:
+    project.write("src/backoff.py", BACKOFF)
+    project.write(
+        "src/uses.py", "from backoff import Backoff\n\n\ndef use(backoff: Backoff):\n    Backoff()\n    Backoff()\n"
+    )
+    project.write("docs/backoff.md", "# Backoff\n\nBackoff is defined by Backoff, and backoff_seconds by Backoff.\n")
+    project.commit()
+    done = itza(project, "search", question, "--json")
+    assert name in done.json["hits"][0]["symbol"].replace(",", ".").split(".")
+    (command,) = [line.partition(": git ")[2] for line in done.error if "a literal search" in line]
+    hit = done.json["hits"][0]
+    lines = enumerate(hit["text"].split("\n"), hit["start_line"])
+    defined = next(n for n, line in lines if re.search(rf"(?:class|def) {name}\b", line))
+    assert f"\n{hit['path']}:{defined}:" in "\n" + project.git(*shlex.split(command))
+
+
+BACKOFF = """\
+class Backoff:
+    pass
+
+
+class Client:
+    def backoff_seconds(self):
+        return 2
+"""
+
+
 def test_a_literal_search_is_named_only_for_a_name_that_is_there(project: Repo) -> None:
     assert "git grep" in itza(project, "search", "where is retry_limit defined?").err
     assert "git grep" not in itza(project, "search", "where is retry_nothing defined?").err
+    assert "git grep" not in itza(project, "search", "where is Retry_Limit defined?").err
+    assert "git grep" not in itza(project, "search", "where is the limit of retries defined?").err
+
+
+def test_the_literal_search_looks_into_the_tree_that_was_asked(project: Repo) -> None:
+    project.git("branch", "side-branch")
+    told = itza(project, "search", "where is retry_limit defined?", "--branch", "side-branch").error
+    (command,) = [line.partition(": git ")[2] for line in told if "a literal search" in line]
+    assert "side-branch:src/retry.py:" in project.git(*shlex.split(command))
+    project.write("src/new.py", "def brand_new_name():\n    pass\n")
+    told = itza(project, "search", "where is brand_new_name defined?", "--worktree").error
+    (command,) = [line.partition(": git ")[2] for line in told if "a literal search" in line]
+    assert "src/new.py:1:" in project.git(*shlex.split(command))

@@ -143,7 +143,9 @@ def stem(word: str) -> str:
 def _defines(question: Question, symbols: Iterable[str]) -> NDArray[np.float64]:
     """1 where a passage defines what the question names, to the letter; 0.5 where it is spelled in another way."""
     named = {name.removesuffix("()") for name in question.names}
-    if not named and len(question.content_words) <= 2:
+    if not named and question.defined_name:
+        named = {question.defined_name}
+    elif not named and len(question.content_words) <= 2:
         named = {"".join(question.content_words)}
     joined = {"".join(words(name)) for name in named} - {""}
     return np.array([_defined_part(symbol, named, joined) if joined else 0.0 for symbol in symbols])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -32,6 +33,16 @@ _DEFINITION = re.compile(
     r"|哪.*(?:定义|声明)|(?:定义|声明).*哪|どこ.*(?:定義|宣言)",
     re.IGNORECASE,
 )
+_DEFINING = re.compile("d[eé]fin|d[eé]clar|dichiar|deklar|определ|объявл", re.IGNORECASE)
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
+# What a name may be said to be where its definition is asked for.
+_KINDS = """
+class constant enum field function interface macro method module package struct symbol trait type variable
+clase constante función funcion interfaz metodo método modulo módulo tipo
+classe fonction função interface méthode klasse funktion methode typ konstante funzione costante
+класс функция метод тип
+"""
+_KINDS_OF_NAMES = frozenset(_KINDS.split())
 _MECHANISM = re.compile(
     r"^\W*(?:how (?:is|are|does|do|did|has|have)\b|how \w+ \w+s\b|what happens|c[oó]mo (?:funciona|se)"
     r"|como (?:é|são|funciona)\b|comment (?:est|sont|fonctionne|se|les?|la)\b"
@@ -167,22 +178,29 @@ class Question:
         """Whether it asks how something works inside, which the code shows better than what is written about it."""
         return bool(_MECHANISM.search(self.text))
 
-    @property
-    def literal(self) -> str | None:
-        """The literal search that answers it better; None unless it asks where a name is defined."""
-        name = self._defined_name
-        return f"git grep -nw -e '{name}'" if name.replace("_", "").isalnum() else None
+    def literal(self, texts: Iterable[str], rev: str, untracked: bool) -> str | None:
+        """The `git grep` over a revision that finds as well where a name is defined.
 
-    @property
-    def literal_term(self) -> str:
-        """The term under which the tree holds the name that `literal` looks for."""
-        return "".join(words.words(self._defined_name))
+        None unless that is asked, and one of the texts that were found has the name to the letter.
+        """
+        name = self.defined_name
+        if not name.replace("_", "").isalnum() or not any(re.search(rf"\b{name}\b", text) for text in texts):
+            return None
+        where = "" if rev == "HEAD" else f" {shlex.quote(rev)}"
+        return f"git grep -nw {'--untracked ' if untracked else ''}-e '{name}'{where}"
 
     @cached_property
-    def _defined_name(self) -> str:
-        if not self.asks_definition or not self.names:
+    def defined_name(self) -> str:
+        """The name whose definition it asks for, without what qualifies it; empty when it asks for none."""
+        if not self.asks_definition:
             return ""
-        return self.names[0].removesuffix("()").rpartition(".")[2].rpartition("::")[2]
+        if self.names:
+            return self.names[0].removesuffix("()").rpartition(".")[2].rpartition("::")[2]
+        # `where is the class Corpus defined?`: a plain word is a name when nothing else is said.
+        plain = words.identifiers(_UNSPACED.sub(" ", self.text))
+        stop = STOP_WORDS | _KINDS_OF_NAMES | languages.stop_words(self.language)
+        left = [name for name in plain if name.casefold() not in stop and not _DEFINING.match(name)]
+        return left[0] if len(left) == 1 else ""
 
     def is_about(self, role: str) -> bool:
         """Whether it asks for files of a role: tests, docs or examples."""
