@@ -7,6 +7,7 @@
     │   ├── UnknownRevision     also: ambiguous, or not a commit
     │   ├── UnbornHead          a repository without a commit
     │   └── UnreadableObject    the object database lacks or cannot read an object
+    │       └── NotLocal        a partial clone left it at the remote
     ├── StoreError              the index folder cannot be used
     │   ├── StoreBusy           another process writes it
     │   └── Damaged             a file of the store is not what its checksums say
@@ -54,6 +55,10 @@ class UnbornHead(GitError):
 
 class UnreadableObject(GitError):
     """The object database lacks an object, or cannot read it."""
+
+
+class NotLocal(UnreadableObject):
+    """A partial clone left an object at its remote, where we do not fetch it from."""
 
 
 class StoreError(ItzaError):

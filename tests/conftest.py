@@ -45,6 +45,12 @@ def repo(tmp_path: Path) -> Repo:
     return Repo(tmp_path / "repo")
 
 
+@pytest.fixture(params=["sha1", "sha256"])
+def object_format(request: pytest.FixtureRequest, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The format of new repositories, and with it the backend: libgit2 reads the one, git itself the other."""
+    monkeypatch.setenv("GIT_DEFAULT_HASH", request.param)
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     """`git itza ARGS` in the repository that comes first, run in this process."""

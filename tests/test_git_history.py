@@ -11,6 +11,8 @@ from itza_git.records import Blamed
 from tests.repository import EPOCH, Repo
 from tests.test_git import ODD
 
+pytestmark = pytest.mark.usefixtures("object_format")
+
 
 def raw(commit: str) -> bytes:
     return bytes.fromhex(commit)

@@ -17,7 +17,7 @@ import click
 from itza_git.api import Itza
 from itza_git.errors import StoreError, UsageError
 from itza_git.indexing import Watch
-from itza_git.indexing.policy import JUST_CHANGED, UNREADABLE
+from itza_git.indexing.policy import JUST_CHANGED, NOT_LOCAL, UNREADABLE
 from itza_git.paths import quote
 from itza_git.records import Coverage
 from itza_git.render import Style, clean
@@ -140,6 +140,11 @@ def tell_unreadable(coverage: Coverage) -> None:
         note(f"note: {path} is not searched, because its object cannot be read: git fsck")
     if len(lost) > MOST_NAMED:
         note(f"note: neither are {len(lost) - MOST_NAMED} more files")
+    elsewhere = sum(one.reason == NOT_LOCAL for one in coverage.skipped)
+    if elsewhere:
+        files = "1 file is" if elsewhere == 1 else f"{elsewhere} files are"
+        note(f"note: {files} not searched, because this partial clone lacks the content; git itza never fetches")
+        note("hint: git fetch --refetch --no-filter")
     for one in coverage.skipped:
         if one.reason == JUST_CHANGED:
             note(f"note: {quote(one.path)} is not searched, because it has just changed; ask again")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from itza_git.errors import GitError
 
+GIT_MISSING = "install git, or put it on the PATH: git --version"
+
 LOCAL_VARIABLES = frozenset(
     {
         # `git rev-parse --local-env-vars` of 2.39, and what later versions added.
@@ -47,7 +49,10 @@ OUT_OF_TIME = 124
 
 FIXED = {
     "GIT_OPTIONAL_LOCKS": "0",  # `status` would otherwise take index.lock and make the user's own git fail.
-    "GIT_NO_LAZY_FETCH": "1",  # A partial clone would otherwise fetch behind the user's back.
+    # A partial clone would otherwise fetch behind the user's back. The first is what newer versions of git know (2.45,
+    # and older ones with its security fixes); the second leaves no protocol to the fetch that others start.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",  # libgit2 knows no replace refs; one repository must not have two contents.
     "LC_ALL": "C",
@@ -100,4 +105,4 @@ class CommandLine:
         except subprocess.TimeoutExpired as e:
             return subprocess.CompletedProcess(command, OUT_OF_TIME, e.stdout or b"", b"")
         except (OSError, ValueError) as e:
-            raise GitError(f"cannot run git: {e}", "git --version") from e
+            raise GitError(f"cannot run git: {e}", GIT_MISSING) from e

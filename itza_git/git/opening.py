@@ -1,60 +1,83 @@
-"""Finding the repository that the user means, and saying plainly why one cannot be opened."""
+"""Finding the repository that the user means, and choosing what reads it.
+
+libgit2 comes first, because it is faster; what it cannot open git itself opens, or says why not.
+"""
 
 from __future__ import annotations
 
 import os
-import re
-import shlex
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from pathlib import Path
 
 import pygit2
 from pygit2.enums import RepositoryOpenFlag
 
 from itza_git.errors import GitError, NotARepository
+from itza_git.git import location
+from itza_git.git.cli_backend import CliRepository
+from itza_git.git.environment import configured
+from itza_git.git.location import Location
+from itza_git.git.protocol import Repository
+from itza_git.git.pygit2_backend import Pygit2Repository
+
+TYING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_IMPLICIT_WORK_TREE")
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """An open repository and its three folders, absolute; worktree is None for a bare one."""
+def open_repository(path: Path | None = None, *, libgit2: bool = True) -> Repository:
+    """The repository that path lies in; without path, the one that git would use here.
 
-    repository: pygit2.Repository
-    git_dir: Path
-    common_dir: Path
-    worktree: Path | None
-
-
-def discover(folder: Path) -> Opened:
-    """The repository of folder: there, or in the nearest folder above."""
-    start = _existing(folder)
-    ceilings = os.environ.get("GIT_CEILING_DIRECTORIES", "")
-    across = _switch("GIT_DISCOVERY_ACROSS_FILESYSTEM") is True
-    try:
-        found = pygit2.discover_repository(os.fspath(start), across, ceilings)
-    except (pygit2.GitError, KeyError, ValueError, OSError) as e:
-        raise _refusal(start, e) from e
-    if found is None:
-        raise _nothing(start)
-    # Searched again rather than opened where it was found: only so does libgit2 know the working tree of a
-    # separate git directory.
-    repository = _open(start, RepositoryOpenFlag.CROSS_FS if across else RepositoryOpenFlag.DEFAULT)
-    return _opened(repository, _workdir(repository))
-
-
-def from_environment() -> Opened:
-    """The repository that git would use here: GIT_DIR and GIT_WORK_TREE count."""
-    worktree = Path(os.environ["GIT_WORK_TREE"]).resolve() if os.environ.get("GIT_WORK_TREE") else None
-    if not os.environ.get("GIT_DIR"):
-        opened = discover(Path())
-        return replace(opened, worktree=worktree or opened.worktree)
-    # Not libgit2's FROM_ENV: it takes a relative GIT_WORK_TREE from elsewhere than git does.
-    flags = RepositoryOpenFlag.NO_SEARCH | RepositoryOpenFlag.NO_DOTGIT
-    repository = _open(_gitfile(Path(os.environ["GIT_DIR"]).absolute()), flags)
-    opened = _opened(repository, worktree or _implied_worktree(repository))
+    Without path GIT_DIR, GIT_WORK_TREE, GIT_COMMON_DIR and what `git -c` passed on count, as for git itself. With
+    path they do not: a hook's environment must not decide about another repository. libgit2=False has git's command
+    line read what libgit2 could read too.
+    """
+    if path is not None:
+        return _open(_existing(path), {}, {}, libgit2)
+    tied = {name: os.environ[name] for name in TYING if os.environ.get(name)}
+    opened = _open(_existing(Path()), tied, configured(), libgit2)
     shared = os.environ.get("GIT_COMMON_DIR")
     if shared and Path(shared).resolve() != opened.common_dir:
         raise GitError(f"GIT_COMMON_DIR={shared} is not supported", "unset GIT_COMMON_DIR")
     return opened
+
+
+def _open(start: Path, tied: Mapping[str, str], settings: Mapping[str, str], libgit2: bool) -> Repository:
+    """The repository of a folder. tied are variables that name it, settings what `git -c` passed on."""
+    refused = None
+    if libgit2:
+        try:
+            return Pygit2Repository(*_by_libgit2(start, tied), settings)
+        except (pygit2.GitError, KeyError, ValueError, OSError) as e:
+            # git may be of another opinion about the owner: it also knows safe.directory of `git -c`. But it does
+            # not look at the owner when GIT_DIR is set.
+            refused = location.foreign(str(e))
+            if refused and "GIT_DIR" in tied:
+                raise refused from e
+    try:
+        return CliRepository(location.ask_git(start, {**tied, **settings}), settings)
+    except GitError as e:
+        raise refused or e from e
+
+
+def _by_libgit2(start: Path, tied: Mapping[str, str]) -> tuple[pygit2.Repository, Location]:
+    """The open repository, in the folder or above it when no variable names it. Raises what pygit2 raises."""
+    worktree = Path(tied["GIT_WORK_TREE"]).resolve() if "GIT_WORK_TREE" in tied else None
+    if "GIT_DIR" in tied:
+        # Not libgit2's FROM_ENV: it takes a relative GIT_WORK_TREE from elsewhere than git does.
+        flags = RepositoryOpenFlag.NO_SEARCH | RepositoryOpenFlag.NO_DOTGIT
+        repository = pygit2.Repository(os.fspath(_gitfile(Path(tied["GIT_DIR"]).absolute())), flags)
+        worktree = worktree or _implied_worktree(repository)
+    else:
+        across = _switch("GIT_DISCOVERY_ACROSS_FILESYSTEM") is True
+        ceilings = os.environ.get("GIT_CEILING_DIRECTORIES", "")
+        if pygit2.discover_repository(os.fspath(start), across, ceilings) is None:
+            raise location.nothing(start)
+        # Searched again rather than opened where it was found: only so does libgit2 know the working tree of a
+        # separate git directory.
+        flags = RepositoryOpenFlag.CROSS_FS if across else RepositoryOpenFlag.DEFAULT
+        repository = pygit2.Repository(os.fspath(start), flags)
+        worktree = worktree or _workdir(repository)
+    git_dir = Path(repository.path or "").resolve()
+    return repository, Location(git_dir, location.common_dir(git_dir), worktree)
 
 
 def _implied_worktree(repository: pygit2.Repository) -> Path | None:
@@ -78,13 +101,6 @@ def _existing(folder: Path) -> Path:
     return start if start.is_dir() else start.parent
 
 
-def _open(path: Path, flags: RepositoryOpenFlag) -> pygit2.Repository:
-    try:
-        return pygit2.Repository(os.fspath(path), flags)
-    except (pygit2.GitError, KeyError, ValueError, OSError) as e:
-        raise _refusal(path, e) from e
-
-
 def _gitfile(path: Path) -> Path:
     """The git directory that a `.git` file names (worktrees, submodules); path itself when it is none."""
     try:
@@ -98,43 +114,3 @@ def _gitfile(path: Path) -> Path:
 
 def _workdir(repository: pygit2.Repository) -> Path | None:
     return None if repository.workdir is None else Path(repository.workdir).resolve()
-
-
-def _opened(repository: pygit2.Repository, worktree: Path | None) -> Opened:
-    git_dir = Path(repository.path or "").resolve()
-    return Opened(repository, git_dir, _common_dir(git_dir), worktree)
-
-
-def _common_dir(git_dir: Path) -> Path:
-    """The folder that a linked worktree's `commondir` file names; git_dir itself without one."""
-    try:
-        named = (git_dir / "commondir").read_bytes().rstrip(b"\r\n")
-    except FileNotFoundError:
-        return git_dir
-    except OSError as e:
-        raise GitError(f"{git_dir / 'commondir'} cannot be read: {e.strerror}") from e
-    return (git_dir / os.fsdecode(named)).resolve()
-
-
-def _nothing(folder: Path) -> NotARepository:
-    return NotARepository(f"not a git repository: {folder}", "run it inside a git repository, or git init")
-
-
-def _refusal(path: Path, cause: Exception) -> GitError:
-    """Our error for what libgit2 said on opening path."""
-    said = str(cause)
-    owned = re.search(r"repository path '(.*)' is not owned by current user", said)
-    if owned:
-        place = owned[1].rstrip("/") or "/"
-        hint = f"git config --global --add safe.directory {shlex.quote(place)}"
-        return GitError(f"the repository at {place} belongs to another user", hint)
-    if "object format" in said or "objectformat" in said:
-        return GitError(f"{path} is a SHA-256 repository, which is not supported yet")
-    if "refstorage" in said:
-        return GitError(f"{path} keeps its refs as a reftable, which is not supported yet")
-    extension = re.search(r"unsupported extension name (?:extensions\.)?(\S+)", said)
-    if extension:
-        return GitError(f"{path} uses git's extension {extension[1]!r}, which is not supported yet")
-    if "not found" in said:
-        return _nothing(path)
-    return GitError(f"the repository at {path} cannot be opened: {said}", "git status")

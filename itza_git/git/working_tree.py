@@ -39,8 +39,13 @@ class WorkingFile:
 
 def blob_id(data: bytes, length: int) -> bytes:
     """The id that git gives a blob, for ids of that many bytes."""
+    return object_id("blob", data, length)
+
+
+def object_id(kind: str, data: bytes, length: int) -> bytes:
+    """The id that git gives an object of a kind, for ids of that many bytes."""
     hashed = sha1(usedforsecurity=False) if length == 20 else sha256()
-    hashed.update(b"blob %d\0" % len(data))
+    hashed.update(b"%s %d\0" % (kind.encode(), len(data)))
     hashed.update(data)
     return hashed.digest()
 

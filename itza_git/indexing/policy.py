@@ -8,12 +8,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from itza_git.config import Settings
+from itza_git.errors import NotLocal, UnreadableObject
 from itza_git.pathspec import matcher
 from itza_git.records import GITLINK, SYMLINK, Attributes, Entry
 from itza_git.store.recipe import digest
 
-# The reason of what git's object database does not give.
+# The reasons of what git's object database does not give: now perhaps, and perhaps later.
 UNREADABLE = "unreadable"
+NOT_LOCAL = "not local: partial clone"
+LACKING = frozenset({UNREADABLE, NOT_LOCAL})
 # That of a file of the working tree that was written to while it was read.
 JUST_CHANGED = "just changed"
 # Written by tools for tools; a question about dependencies is answered by the manifests beside them.
@@ -47,11 +50,14 @@ class Policy:
         """Part of a view's file name: 8 hex digits."""
         return digest(asdict(self), 4)
 
-    def judge(self) -> Callable[[Entry, Attributes | None, Callable[[bytes], int | None]], str]:
-        """A function from an entry, its attributes and a way to learn a blob's size to the reason to skip it, or ""."""
+    def judge(self) -> Callable[[Entry, Attributes | None, Callable[[bytes], int]], str]:
+        """A function from an entry, its attributes and a way to learn a blob's size to the reason to skip it, or "".
+
+        The way to learn a size raises `UnreadableObject` where there is none.
+        """
         included, excluded = matcher(self.include), matcher(self.exclude)
 
-        def reason(entry: Entry, attributes: Attributes | None, size_of: Callable[[bytes], int | None]) -> str:
+        def reason(entry: Entry, attributes: Attributes | None, size_of: Callable[[bytes], int]) -> str:
             if entry.mode in (SYMLINK, GITLINK):
                 return "symlink" if entry.mode == SYMLINK else "submodule"
             if excluded(entry.path) or (self.include and not included(entry.path)):
@@ -60,8 +66,11 @@ class Policy:
                 return found
             if _GENERATED.fullmatch(entry.path) and not (attributes and attributes.generated is False):
                 return "generated"
-            size = size_of(entry.id)
-            if size is None:
+            try:
+                size = size_of(entry.id)
+            except NotLocal:
+                return NOT_LOCAL
+            except UnreadableObject:
                 return UNREADABLE
             return "too large" if size > self.max_file_size else ""
 

@@ -11,7 +11,7 @@ from itza_git.embedding import Embedder
 from itza_git.errors import StoreBusy, StoreError, UnreadableObject
 from itza_git.git import Repository
 from itza_git.indexing.blobs import BlobIndexer, Outcome, Task
-from itza_git.indexing.policy import JUST_CHANGED, UNREADABLE, Policy
+from itza_git.indexing.policy import JUST_CHANGED, LACKING, UNREADABLE, Policy
 from itza_git.indexing.views import changed_view, view_of
 from itza_git.records import Change, Commit
 from itza_git.store import Space, View
@@ -137,7 +137,7 @@ class Refresher:
             self._space.merge_packs()
             complete = outcome.blobs + len(outcome.unreadable) == len(tasks)
             # What is absent now may be there the next time, so such a view is not kept.
-            if commit is not None and complete and UNREADABLE not in view.reasons:
+            if commit is not None and complete and LACKING.isdisjoint(view.reasons):
                 self._space.write_view(commit.tree, self._policy.name, view)
         return _Written(outcome, complete)
 

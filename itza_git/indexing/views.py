@@ -46,7 +46,7 @@ def view_of(repository: Repository, space: Space, commit: Commit, policy: Policy
         if changes is not None and not judges_anew(changes):
             return changed_view(repository, base[1], changes, commit, policy, embedder)
     rows = _judged(repository, repository.tree(commit.tree), commit, policy)
-    return _assemble(rows, None, embedder)
+    return _assemble(rows, None, embedder, len(commit.tree))
 
 
 def judges_anew(changes: Sequence[Change]) -> bool:
@@ -56,16 +56,9 @@ def judges_anew(changes: Sequence[Change]) -> bool:
 
 def reasons_of(repository: Repository, entries: Sequence[Entry], commit: Commit, policy: Policy) -> list[str]:
     """The reason to skip each entry of a commit's tree, "" for those that are searched."""
-
-    def size_of(blob: bytes) -> int | None:
-        try:
-            return repository.size(blob)
-        except UnreadableObject:
-            return None
-
     attributes = repository.attributes(commit.id, [entry.path for entry in entries])
     judge = policy.judge()
-    return [judge(entry, attributes.get(entry.path), size_of) for entry in entries]
+    return [judge(entry, attributes.get(entry.path), repository.size) for entry in entries]
 
 
 def _judged(repository: Repository, entries: Sequence[Entry], commit: Commit, policy: Policy) -> dict[bytes, _Row]:
@@ -92,10 +85,10 @@ def changed_view(
         if change.path in fresh:
             rows[change.path] = fresh[change.path]
             rows[change.path].vector = old.vector if old else -1
-    return _assemble(dict(sorted(rows.items())), base, embedder)
+    return _assemble(dict(sorted(rows.items())), base, embedder, len(commit.tree))
 
 
-def _assemble(rows: dict[bytes, _Row], base: View | None, embedder: Embedder) -> View:
+def _assemble(rows: dict[bytes, _Row], base: View | None, embedder: Embedder, id_length: int) -> View:
     languages = sorted({row.language for row in rows.values()})
     reasons = ["", *sorted({row.reason for row in rows.values()} - {""})]
     language_number = {language: n for n, language in enumerate(languages)}
@@ -104,7 +97,7 @@ def _assemble(rows: dict[bytes, _Row], base: View | None, embedder: Embedder) ->
     vector, scale = _path_vectors(rows, base, embedder) if embedder.is_local else (None, None)
     return View(
         list(rows),
-        np.frombuffer(ids, np.uint8).reshape(len(rows), -1) if rows else np.empty((0, 20), np.uint8),
+        np.frombuffer(ids, np.uint8).reshape(len(rows), -1) if rows else np.empty((0, id_length), np.uint8),
         np.array([language_number[row.language] for row in rows.values()], np.uint8),
         languages,
         np.array([reason_number[row.reason] for row in rows.values()], np.uint8),
