@@ -78,7 +78,9 @@ class Blame:
             folder = Path(name)
             self._provide(folder)
             ids = folder / ".ignored"
-            ids.write_text("".join(f"{one.hex()}\n" for one in sorted(ignored)), "ascii")
+            # git gives up on an id that is none here: of another length, as a file of the tree may name.
+            known = sorted(one for one in ignored if len(one) == len(commit))
+            ids.write_text("".join(f"{one.hex()}\n" for one in known), "ascii")
             # --incremental prints each find at once, so that what was found in time counts. No driver that the
             # configuration names is to be run.
             command = ["blame", "--incremental", "-w", "--no-textconv", "--root", f"--ignore-revs-file={ids}"]
