@@ -170,13 +170,15 @@ class Itza:
         limit: int = 10,
         paths: Sequence[str] = (),
         languages: Sequence[str] = (),
+        context: tuple[int, int] = (0, 0),
         watch: Watch = UNWATCHED,
     ) -> SearchResult:
         """The best passages of a revision for a query; indexes first what the store lacks of it.
 
         branch names a local branch; worktree puts the uncommitted and untracked content of the working tree on top of
-        HEAD. paths are pathspecs and languages names, each empty for all. Raises `UsageError` for an empty query or
-        an unknown language, `UnknownRevision`, `StoreError`, `ModelError`.
+        HEAD. paths are pathspecs and languages names, each empty for all. context is how many lines before and after
+        each passage come with it. Raises `UsageError` for an empty query or an unknown language, `UnknownRevision`,
+        `StoreError`, `ModelError`.
         """
         if not query.strip():
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
@@ -187,7 +189,7 @@ class Itza:
 
         question = Question(query)
         found = search(tree.corpus, question, self.embedder, limit, tree.wanted)
-        hits = tuple(citing.hits(self.repository, found.passages, tree.commit, tree.changed))
+        hits = tuple(citing.hits(self.repository, found.passages, tree.commit, tree.changed, context))
         return SearchResult(
             query,
             tree.rev,

@@ -19,8 +19,17 @@ def cite(repository: Repository, path: bytes, first: int, last: int, commit: byt
     return render(Citation(path, first, last, repository.abbreviate(commit) if commit else WORKTREE))
 
 
-def hits(repository: Repository, passages: Sequence[Passage], commit: Commit, changed: frozenset[bytes]) -> list[Hit]:
-    """The passages whose lines are there, with their text; the paths in changed are cited as of the working tree."""
+def hits(
+    repository: Repository,
+    passages: Sequence[Passage],
+    commit: Commit,
+    changed: frozenset[bytes],
+    context: tuple[int, int] = (0, 0),
+) -> list[Hit]:
+    """The passages whose lines are there, with their text; the paths in changed are cited as of the working tree.
+
+    context is how many lines before and after each come with it.
+    """
     found = []
     for passage in passages:
         try:
@@ -31,7 +40,9 @@ def hits(repository: Repository, passages: Sequence[Passage], commit: Commit, ch
             text = "\n".join(lines[passage.first - 1 : passage.last])
             at = None if passage.path in changed else commit.id
             citation = cite(repository, passage.path, passage.first, passage.last, at)
-            found.append(Hit(passage, text, citation, at.hex() if at else WORKTREE))
+            before = tuple(lines[max(passage.first - 1 - context[0], 0) : passage.first - 1])
+            after = tuple(lines[passage.last : passage.last + context[1]])
+            found.append(Hit(passage, text, citation, at.hex() if at else WORKTREE, before=before, after=after))
     return found
 
 

@@ -27,6 +27,7 @@ COMMANDS = {
     "gc": "Drop from the index what nothing reaches any more.",
     "fsck": "Prove the index whole, and repair it.",
     "status": "Say what is indexed, and how well.",
+    "repos": "Search along other repositories: add, remove, list, index.",
     "hooks": "Let git refresh the index: install, uninstall, status.",
 }
 # Called by scripts; not shown to people.

@@ -75,6 +75,12 @@ def find(which: str, known: Sequence[Entry]) -> Entry:
     raise UsageError(f"no registered repository is named {which}", _known(known))
 
 
+def holding(path: bytes) -> tuple[Entry, bytes] | None:
+    """The repository whose name a path begins with, and the path in it; None without one."""
+    name, _, rest = path.partition(b"/")
+    return next(((entry, rest) for entry in entries() if rest and os.fsencode(entry.name) == name), None)
+
+
 def _known(known: Sequence[Entry]) -> str:
     if not known:
         return "git itza repos add PATH"

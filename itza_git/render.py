@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # records that are only read
     from pathlib import Path
 
     from itza_git.answering.answer import Cited, Statement
-    from itza_git.answering.links import Links
+    from itza_git.answering.links import Pages
     from itza_git.indexing.fsck import Checked
     from itza_git.indexing.garbage import Collected
     from itza_git.records import Skipped
@@ -72,7 +72,7 @@ def first(result: SearchResult, count: int) -> SearchResult:
     return replace(result, hits=result.hits[:count])
 
 
-def hits(result: SearchResult, style: Style, verbose: bool = False, links: Links | None = None) -> str:
+def hits(result: SearchResult, style: Style, verbose: bool = False, links: Pages | None = None) -> str:
     """The hits of a search: citation and symbol, then the lines that matter."""
     from itza_git.search.question import Question
 
@@ -80,7 +80,7 @@ def hits(result: SearchResult, style: Style, verbose: bool = False, links: Links
     return "\n\n".join(_hit(hit, wanted, style, verbose, links) for hit in result.hits)
 
 
-def similar(result: Similar, style: Style, verbose: bool = False, links: Links | None = None) -> str:
+def similar(result: Similar, style: Style, verbose: bool = False, links: Pages | None = None) -> str:
     """The passage that others are like, in one line, and those, each by its first lines."""
     of = f"like {_head(result.of, style, links)}"
     shown = (_hit(hit, frozenset(), style, verbose, links, _copied(hit, result)) for hit in result.hits)
@@ -93,7 +93,28 @@ def _copied(hit: Hit, result: Similar) -> str:
     return "a copy" if hit.text.strip() == result.of.text.strip() else "nearly a copy"
 
 
-def _head(hit: Hit, style: Style, links: Links | None) -> str:
+def whole_hits(result: SearchResult, style: Style, verbose: bool = False, links: Pages | None = None) -> str:
+    """The hits with all their lines, and with the lines around them that were asked for, marked by a `-`."""
+    return "\n\n".join(whole_hit(hit, result.query, style, verbose, links) for hit in result.hits)
+
+
+def whole_hit(hit: Hit, query: str, style: Style, verbose: bool = False, links: Pages | None = None) -> str:
+    """One of them."""
+    from itza_git.search.question import Question
+
+    wanted = frozenset(Question(query).content_words)
+    number = hit.passage.first - len(hit.before)
+    width = len(str(hit.passage.last + len(hit.after)))
+    shown = [_head(hit, style, links), *_parts(hit, style, verbose)]
+    for mark, lines in (("-", hit.before), (" ", hit.text.split("\n")), ("-", hit.after)):
+        for line in lines:
+            told = style.paint(f"{number:>{width}}{mark}", DIM)
+            shown.append(f"  {told} {_line(line, wanted, style, style.width - width - 4)}".rstrip())
+            number += 1
+    return "\n".join(shown)
+
+
+def _head(hit: Hit, style: Style, links: Pages | None) -> str:
     """The line above a hit: its citation, and what it defines."""
     url = links.url(hit.passage.path, hit.passage.first, hit.passage.last, hit.commit) if links else None
     head = style.link(style.paint(hit.citation, GREEN), url)
@@ -102,12 +123,16 @@ def _head(hit: Hit, style: Style, links: Links | None) -> str:
     return head
 
 
-def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool, links: Links | None, mark: str = "") -> str:
+def _parts(hit: Hit, style: Style, verbose: bool) -> list[str]:
+    """What made the score, for those who ask."""
+    parts = " ".join(f"{name}={value:g}" for name, value in hit.passage.parts.items())
+    return [style.paint(f"  score={hit.passage.score:g} {parts}", DIM)] if verbose else []
+
+
+def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool, links: Pages | None, mark: str = "") -> str:
     lines = hit.text.split("\n")
-    shown = [_head(hit, style, links) + (style.paint(f"  ({mark})", YELLOW) if mark else "")]
-    if verbose:
-        parts = " ".join(f"{name}={value:g}" for name, value in hit.passage.parts.items())
-        shown.append(style.paint(f"  score={hit.passage.score:g} {parts}", DIM))
+    head = _head(hit, style, links) + (style.paint(f"  ({mark})", YELLOW) if mark else "")
+    shown = [head, *_parts(hit, style, verbose)]
     number_width = len(str(hit.passage.last))
     for at in snippet(lines, wanted):
         number = style.paint(f"{hit.passage.first + at:>{number_width}}", DIM)
@@ -174,7 +199,7 @@ def sources(cited: Iterable[tuple[Cited, str]], style: Style, urls: Mapping[int,
     )
 
 
-def urls(asked: AskResult, links: Links | None) -> dict[int, str | None]:
+def urls(asked: AskResult, links: Pages | None) -> dict[int, str | None]:
     """The permalink of each citation of an answer by its number."""
     return {
         one.n: links.url(one.path, one.first, one.last, commit_of(one, asked.result)) if links else None

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # records that are only read
     from pathlib import Path
 
     from itza_git.answering.answer import Cited
-    from itza_git.answering.links import Links
+    from itza_git.answering.links import Pages
     from itza_git.indexing.fsck import Checked
     from itza_git.indexing.garbage import Collected
     from itza_git.records import Coverage
@@ -45,7 +45,7 @@ def similar_json(result: Similar, dirty: bool) -> dict[str, Any]:
 
 
 def ask_json(
-    asked: AskResult, cited: Sequence[tuple[Cited, str]], dirty: bool, links: Links | None = None
+    asked: AskResult, cited: Sequence[tuple[Cited, str]], dirty: bool, links: Pages | None = None
 ) -> dict[str, Any]:
     """The object that `ask --json` prints. cited: the answer's citations with their rendered form."""
     answer, result, leads = asked.answer, asked.result, urls(asked, links)
@@ -108,10 +108,10 @@ def coverage_json(coverage: Coverage) -> dict[str, Any]:
 
 
 def hit_json(hit: Hit) -> dict[str, Any]:
-    """One hit."""
+    """One hit; the lines around it only where some were asked for."""
     passage = hit.passage
     path = _named_path_json(passage.path) if hit.repository else _path_json(passage.path)
-    return path | {
+    found = path | {
         "start_line": passage.first,
         "end_line": passage.last,
         "commit": hit.commit,
@@ -123,6 +123,8 @@ def hit_json(hit: Hit) -> dict[str, Any]:
         "score": passage.score,
         "text": hit.text,
     }
+    around = {"before": list(hit.before), "after": list(hit.after)}
+    return found | (around if hit.before or hit.after else {})
 
 
 def searched_json(one: Searched) -> dict[str, Any]:

@@ -23,6 +23,7 @@ class Hit:
     """A passage with its text and its citation. commit is the full hex id, or `worktree` for uncommitted content.
 
     repository is the name of the one that it is in when several were searched; its path then begins with that name.
+    before and after are the lines around it that were asked for.
     """
 
     passage: Passage
@@ -30,6 +31,8 @@ class Hit:
     citation: str
     commit: str
     repository: str = ""
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,24 +9,28 @@ Each repository keeps its own index. One that cannot be searched is named with t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from itza_git import citing, registry
+from itza_git.answering.citation import render
 from itza_git.api import ANSWER_PASSAGES, UNWATCHED, Itza, wanted_of
 from itza_git.errors import Damaged, GitError, ItzaError, StoreError, UsageError
 from itza_git.indexing import Watch
 from itza_git.records import Coverage, Passage
 from itza_git.results import AskResult, Hit, Searched, SearchResult
 from itza_git.search.corpus import Corpus
-from itza_git.search.union import Union, split
+from itza_git.search.union import Union, prefixed, split
 
 if TYPE_CHECKING:
     from itza_git.answering.answer import Cited, Statement
+    from itza_git.answering.links import Links, Pages
+    from itza_git.answering.verdicts import Checked, Verification
 
 # Settings that decide which space of vectors is searched: of several repositories those of the first one count.
 _EMBEDDING = ("embedder", "embed_model", "ollama_host", "openai_base", "allow_remote")
@@ -86,6 +90,7 @@ class Several:
         limit: int = 10,
         paths: Sequence[str] = (),
         languages: Sequence[str] = (),
+        context: tuple[int, int] = (0, 0),
         watch: Watch = UNWATCHED,
     ) -> SearchResult:
         """The best passages at the HEADs of all the repositories, with statistics of all of them.
@@ -108,9 +113,9 @@ class Several:
             # Damage in the middle of a file shows only when it is used; see `Itza`.
             if not [itza for itza in self.members.values() if self._mended(itza)]:
                 raise
-            return self.search(query, limit=limit, paths=paths, languages=languages, watch=watch)
+            return self.search(query, limit=limit, paths=paths, languages=languages, context=context, watch=watch)
         commits = {one.name: one.commit for one in searched}
-        hits = [hit for passage in found.passages for hit in self._hit(passage, commits)]
+        hits = [hit for passage in found.passages for hit in self._hit(passage, commits, context)]
         return SearchResult(
             query,
             "HEAD",
@@ -147,6 +152,16 @@ class Several:
         """Whether a working tree differs from what was searched."""
         return any(itza.is_dirty() for itza in self.members.values())
 
+    @property
+    def links(self) -> Pages:
+        """The web pages of all the remotes."""
+        return _Pages({name: itza.links for name, itza in self.members.items()})
+
+    def place(self, hit: Hit) -> Path:
+        """Where the file of a hit lies, whether it is there or not."""
+        name, path = split(hit.passage.path)
+        return registry.place_of(self.members[name].repository) / os.fsdecode(path)
+
     def _cite(self, path: bytes, first: int, last: int, result: SearchResult) -> str:
         name, _ = split(path)
         commit = next(one.commit for one in result.repositories if one.name == name)
@@ -168,7 +183,7 @@ class Several:
             raise UsageError(f"none of these repositories can be searched: {failed[0].error}", "git itza repos")
         return searched + failed, corpora
 
-    def _hit(self, passage: Passage, commits: dict[str, str]) -> list[Hit]:
+    def _hit(self, passage: Passage, commits: dict[str, str], context: tuple[int, int]) -> list[Hit]:
         """The hit of a passage; none when its lines cannot be read."""
         name, path = split(passage.path)
         itza = self.members[name]
@@ -180,12 +195,47 @@ class Several:
                 citation=citing.cite(itza.repository, passage.path, passage.first, passage.last, commit.id),
                 repository=name,
             )
-            for hit in citing.hits(itza.repository, [replace(passage, path=path)], commit, frozenset())
+            for hit in citing.hits(itza.repository, [replace(passage, path=path)], commit, frozenset(), context)
         ]
 
     def _mended(self, itza: Itza) -> bool:
         itza.trees.forget()
         return bool(itza.space.check())
+
+
+def verified_elsewhere(verification: Verification) -> Verification:
+    """The verification, where citations that this repository knows nothing of are checked in the one they name.
+
+    Such a citation begins with the name of a registered repository; it is checked against the HEAD there.
+    """
+    return replace(verification, checked=tuple(map(_elsewhere, verification.checked)))
+
+
+def _elsewhere(one: Checked) -> Checked:
+    named = registry.holding(one.found.citation.path) if one.verdict.status == "gone" else None
+    if named is None:
+        return one
+    entry, path = named
+    try:
+        with Itza.open(entry.path) as itza:
+            verdict = itza.verify(render(replace(one.found.citation, path=path))).checked[0].verdict
+    except GitError as e:
+        return replace(one, verdict=replace(one.verdict, reason=str(e)))
+    now = verdict.now and replace(verdict.now, path=prefixed(entry.name, verdict.now.path))
+    return replace(one, verdict=replace(verdict, now=now))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pages:
+    """The web pages of several repositories, by their names."""
+
+    links: Mapping[str, Links | None]
+
+    def url(self, path: bytes, first: int, last: int, commit: str) -> str | None:
+        """The page that shows lines at a commit; path begins with the repository's name."""
+        name, rest = split(path)
+        links = self.links[name]
+        return links.url(rest, first, last, commit) if links else None
 
 
 def _with_here(known: Sequence[registry.Entry], here: Path | None) -> list[registry.Entry]:

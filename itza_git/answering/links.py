@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import quote, unquote, urlsplit
 
 from itza_git.errors import GitError
@@ -49,6 +50,13 @@ FORGES: dict[str, Callable[[str, int, int, bool], str]] = {
     "bitbucket": _bitbucket,
     "gitea": _gitea,
 }
+
+
+class Pages(Protocol):
+    """Where a citation leads."""
+
+    def url(self, path: bytes, first: int, last: int, commit: str) -> str | None:
+        """The page that shows lines at a commit; None when there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 import click
 
 from itza_git import render, render_json
 from itza_git.answering.answer import Statement
-from itza_git.answering.links import Links
+from itza_git.answering.links import Pages
 from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.results import AskResult
@@ -24,6 +25,7 @@ NOT_VERIFIED = 4
 @click.option("-k", "--limit", type=click.IntRange(1, 100), help="Passages to answer from; default: what fits.")
 @common.tree_options
 @common.filter_options
+@common.repository_options
 @click.option("--model", metavar="NAME", help="The model that answers, instead of itza.answerModel.")
 @click.option("--no-model", is_flag=True, help="Show the passages, ask no model.")
 @click.option("--strict", is_flag=True, help="Exit with 4 unless every statement carries a verified citation.")
@@ -38,6 +40,8 @@ def ask(
     worktree: bool,
     paths: tuple[str, ...],
     languages: tuple[str, ...],
+    all_repos: bool,
+    repos: tuple[str, ...],
     model: str | None,
     no_model: bool,
     strict: bool,
@@ -52,25 +56,29 @@ def ask(
     """
     common.one_tree(rev, branch, worktree)
     stream = _Stream(live=not as_json)
-    with Itza.open() as itza, common.watch(common.patience(itza), common.BUSY_SECONDS) as watch:
-        asked = itza.ask(
-            " ".join(question),
-            rev=rev,
-            branch=branch,
-            worktree=worktree,
-            limit=limit,
-            paths=common.from_top(itza, paths),
-            languages=languages,
-            model=model,
-            use_model=not no_model,
-            force=force,
-            watch=watch,
-            statement=stream.say,
-        )
-        cited = itza.citations(asked)
-        common.tell_damage(itza)
-        dirty = as_json and itza.is_dirty(rev, branch)
-        links = itza.links
+    options: dict[str, Any] = {
+        "limit": limit,
+        "languages": languages,
+        "model": model,
+        "use_model": not no_model,
+        "force": force,
+        "statement": stream.say,
+    }
+    links: Pages | None
+    if common.several_heads(all_repos, repos, rev, branch, worktree):
+        from itza_git.several import Several
+
+        with Several.open(repos) as several, common.watching(several.first) as watch:
+            asked = several.ask(" ".join(question), paths=paths, watch=watch, **options)
+            cited, dirty, links = several.citations(asked), as_json and several.is_dirty(), several.links
+            for itza in several.members.values():
+                common.tell_damage(itza)
+    else:
+        tree: dict[str, Any] = {"rev": rev, "branch": branch, "worktree": worktree}
+        with Itza.open() as itza, common.watching(itza) as watch:
+            asked = itza.ask(" ".join(question), paths=common.from_top(itza, paths), watch=watch, **tree, **options)
+            cited, dirty, links = itza.citations(asked), as_json and itza.is_dirty(rev, branch), itza.links
+            common.tell_damage(itza)
     if as_json:
         common.print_json(render_json.ask_json(asked, cited, dirty, links))
     else:
@@ -103,7 +111,7 @@ class _Stream:
             click.echo()
 
 
-def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool, links: Links | None) -> None:
+def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool, links: Pages | None) -> None:
     """What follows the streamed statements."""
     status = asked.answer.status
     if status == "no_se":

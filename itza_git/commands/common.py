@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 import click
@@ -60,6 +60,28 @@ def filter_options(command: Decorated) -> Decorated:
     return click.option(
         "--path", "paths", multiple=True, metavar="GLOB", help="Only these paths, from here; repeatable."
     )(command)
+
+
+def repository_options(command: Decorated) -> Decorated:
+    """`--all-repos` and `--repo`: which of the registered repositories are asked."""
+    command = click.option(
+        "--repo", "repos", multiple=True, metavar="NAME", help="Only this registered repository; repeatable."
+    )(command)
+    return click.option(
+        "--all-repos", is_flag=True, help="This repository and all that `git itza repos` lists, in one ranking."
+    )(command)
+
+
+def several_heads(all_repos: bool, repos: Sequence[str], rev: str, branch: str | None, worktree: bool) -> bool:
+    """Whether several repositories are asked. Of those only the HEADs can be."""
+    if not (all_repos or repos):
+        return False
+    given = {"--rev": rev != "HEAD", "--branch": branch is not None, "--worktree": worktree}
+    for name in (name for name, is_given in given.items() if is_given):
+        raise click.UsageError(f"{name} is a tree of one repository; leave out {'--repo' if repos else '--all-repos'}")
+    if all_repos and repos:
+        raise click.UsageError("--all-repos and --repo cannot both be given")
+    return True
 
 
 def one_tree(rev: str, branch: str | None, worktree: bool) -> None:
@@ -115,22 +137,26 @@ def note(text: str) -> None:
 
 def tell(result: SearchResult) -> None:
     """What the user should know beside the hits: what is not covered, what a literal search does better."""
-    tell_coverage(result.coverage, result.rev)
+    tell_coverage(result.coverage, result.rev, "git itza repos index" if result.repositories else "git itza index")
+    for one in result.repositories:
+        if one.error:
+            note(f"note: {one.name} is not searched: {one.error}")
     if result.literal:
         note(f"hint: a literal search finds that too: {result.literal}")
     if not result.hits:
         note(f"nothing found for: {result.query}")
     elif result.found.unknown:
-        note(f"note: nowhere in this tree: {', '.join(result.found.unknown)}")
+        place = "these trees" if result.repositories else "this tree"
+        note(f"note: nowhere in {place}: {', '.join(result.found.unknown)}")
 
 
-def tell_coverage(coverage: Coverage, rev: str) -> None:
-    """Say what of a tree is not searched yet, or cannot be."""
+def tell_coverage(coverage: Coverage, rev: str, command: str = "git itza index") -> None:
+    """Say what of a tree is not searched yet, or cannot be; command indexes the rest."""
     tell_unreadable(coverage)
     if not coverage.total:
         note(f"note: {rev} holds no file that can be searched; what was skipped, and why: git itza index -v")
     if coverage.indexed < coverage.total:
-        note(f"note: {coverage.indexed} of {coverage.total} files indexed; the rest: git itza index")
+        note(f"note: {coverage.indexed} of {coverage.total} files indexed; the rest: {command}")
 
 
 def tell_unreadable(coverage: Coverage) -> None:
@@ -174,26 +200,33 @@ def patience(itza: Itza) -> float | None:
 
 
 @contextmanager
-def watch(patience: float | None = None, wait: float | None = None) -> Iterator[Watch]:
+def watch(patience: float | None = None, wait: float | None = None, what: str = "") -> Iterator[Watch]:
     """A watch that draws how far indexing is, on a terminal only, and says when another process is waited for.
 
-    With wait it is that of a question, which is answered from what is there when the index cannot be written.
+    With wait it is that of a question, which is answered from what is there when the index cannot be written. what is
+    indexed is named where it is not plain.
     """
     unwritable = None if wait is None else _unwritable
     if not sys.stderr.isatty():
         yield Watch(waiting=_waiting, patience=patience, wait=wait, unwritable=unwritable)
         return
-    bar = _Bar()
+    bar = _Bar(what)
     try:
         yield Watch(bar.update, _waiting, patience, wait, unwritable)
     finally:
         bar.close()
 
 
+def watching(itza: Itza) -> AbstractContextManager[Watch]:
+    """The watch of a question: it waits for indexing, and for others that index, only as long as a person would."""
+    return watch(patience(itza), BUSY_SECONDS)
+
+
 class _Bar:
     """A progress bar that appears with the first step and leaves nothing behind."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str) -> None:
+        self._what = f"{clean(what)} " if what else ""
         self._started = time.monotonic()
         self._drawn = False
 
@@ -204,7 +237,7 @@ class _Bar:
         width = max(min(shutil.get_terminal_size().columns - 60, 40), 10)
         filled = width * done // max(total, 1)
         bar = "█" * filled + "░" * (width - filled)
-        click.echo(f"\r\x1b[Kindexing {bar} {done}/{total} files  {rate:.0f}/s  {left}", nl=False, err=True)
+        click.echo(f"\r\x1b[Kindexing {self._what}{bar} {done}/{total} files  {rate:.0f}/s  {left}", nl=False, err=True)
         self._drawn = True
 
     def close(self) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
-from itza_git import render, render_json
+from itza_git import registry, render, render_json
 from itza_git.answering.citation import Citation, parse
 from itza_git.api import Itza
 from itza_git.commands import common
-from itza_git.errors import UsageError
+from itza_git.errors import GitError, ItzaError, UsageError
+from itza_git.results import Shown
 
 
 def _citation(itza: Itza, text: str) -> Citation:
@@ -23,6 +26,24 @@ def _citation(itza: Itza, text: str) -> Citation:
         return parse(f"{place}@{itza.resolve(revision).id.hex()}")
 
 
+def _shown(text: str) -> Shown:
+    """The lines that a citation names here, or in the registered repository whose name it begins with."""
+    try:
+        with Itza.open() as itza:
+            return itza.show(_citation(itza, text))
+    except (UsageError, GitError):
+        try:
+            citation = parse(text)
+            named = registry.holding(citation.path)
+        except ItzaError:
+            named = None
+        if named is None:
+            raise
+    entry, path = named
+    with Itza.open(entry.path) as itza:
+        return itza.show(replace(citation, path=path))
+
+
 # A path may begin with a dash.
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("citation")
@@ -32,8 +53,7 @@ def show(citation: str, as_json: bool) -> int:
 
     Any revision may stand behind the @; paths are from the top of the repository.
     """
-    with Itza.open() as itza:
-        lines = itza.show(_citation(itza, citation))
+    lines = _shown(citation)
     if as_json:
         common.print_json(render_json.shown_json(lines))
     else:

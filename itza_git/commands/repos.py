@@ -1,0 +1,157 @@
+"""`git itza repos`: list, `add`, `remove`, `index`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from itza_git import registry, render, render_json
+from itza_git.api import Itza
+from itza_git.commands import common
+from itza_git.errors import ItzaError
+from itza_git.registry import Entry
+from itza_git.results import BranchStatus, IndexReport
+
+SOME_FAILED = 2
+
+
+@click.group(invoke_without_command=True)
+@common.json_option
+@click.pass_context
+def repos(context: click.Context, as_json: bool) -> int:
+    """Search along other repositories: `git itza ask --all-repos`. Without a command, list them.
+
+    Only their paths are kept, as `itza.repo` in your own git configuration; each keeps its own index.
+    """
+    return _list(as_json) if context.invoked_subcommand is None else 0
+
+
+@repos.command()
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+def add(paths: tuple[Path, ...]) -> int:
+    """Register the repositories that these folders lie in."""
+    return _each([os.fspath(path) for path in paths], lambda path: _line("added", registry.add(Path(path))))
+
+
+@repos.command()
+@click.argument("which", nargs=-1, required=True, metavar="NAME...")
+def remove(which: tuple[str, ...]) -> int:
+    """Forget repositories, by name or path. Their indexes stay where they are."""
+    return _each(list(which), lambda name: _line("removed", registry.remove(name)))
+
+
+@repos.command(name="list")
+@common.json_option
+def list_(as_json: bool) -> int:
+    """List the repositories: name, path, commit and coverage of HEAD."""
+    return _list(as_json)
+
+
+@repos.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@common.json_option
+def index(names: tuple[str, ...], as_json: bool) -> int:
+    """Index the HEADs of all registered repositories, or of those named.
+
+    What fails is told, and the others are indexed; what is done stays done when it is interrupted.
+    """
+    known = registry.entries()
+    entries = [registry.find(name, known) for name in names] if names else list(known)
+    if not entries:
+        _nothing()
+    reports = []
+    for number, entry in enumerate(entries, 1):
+        report = _index(entry, f"{entry.name} ({number}/{len(entries)})")
+        if not as_json and isinstance(report, IndexReport):
+            click.echo(f"{render.clean(entry.name)}: {render.report(report, common.style())}")
+        reports.append((entry, report))
+    if as_json:
+        common.print_json({"schema": render_json.SCHEMA, "repositories": [_report_json(*one) for one in reports]})
+    return SOME_FAILED if any(isinstance(report, ItzaError) for _, report in reports) else 0
+
+
+def _index(entry: Entry, what: str) -> IndexReport | ItzaError:
+    try:
+        with Itza.open(entry.path) as itza, common.watch(what=what) as watch:
+            return itza.refresh(watch=watch)
+    except ItzaError as e:
+        _tell_failure(entry.name, e)
+        return e
+
+
+def _each(given: list[str], act: Any) -> int:  # noqa: ANN401 - what a command does with one argument
+    """Do the same with each; one that fails is told, and the others are done."""
+    failed = False
+    for one in given:
+        try:
+            click.echo(act(one))
+        except ItzaError as e:
+            _tell_failure(one, e)
+            failed = True
+    return SOME_FAILED if failed else 0
+
+
+def _tell_failure(what: str, error: ItzaError) -> None:
+    said = str(error)
+    common.note(f"error: {said if what in said else f'{what}: {said}'}")
+    if error.hint:
+        common.note(f"hint: {error.hint}")
+
+
+def _line(done: str, entry: Entry) -> str:
+    return render.clean(f"{done} {entry.name}  {entry.path}")
+
+
+def _list(as_json: bool) -> int:
+    entries = registry.entries()
+    states = [(entry, _state(entry)) for entry in entries]
+    if as_json:
+        common.print_json({"schema": render_json.SCHEMA, "repositories": [_state_json(*one) for one in states]})
+        return 0
+    if not entries:
+        _nothing()
+    width = max((len(entry.name) for entry in entries), default=0)
+    for entry, state in states:
+        told = render.clean(str(state)) if isinstance(state, ItzaError) else _told(state)
+        click.echo(f"{render.clean(entry.name):<{width}}  {told}  {render.clean(str(entry.path))}")
+    return 0
+
+
+def _nothing() -> None:
+    common.note("no repository is registered")
+    common.note("hint: git itza repos add PATH...")
+
+
+def _state(entry: Entry) -> BranchStatus | ItzaError | None:
+    try:
+        with Itza.open(entry.path) as itza:
+            return itza.status().head
+    except ItzaError as e:
+        return e
+
+
+def _told(head: BranchStatus | None) -> str:
+    if head is None:
+        return "no commit yet"
+    return f"{head.commit[:12]}  {head.coverage.indexed}/{head.coverage.total} files"
+
+
+def _state_json(entry: Entry, state: BranchStatus | ItzaError | None) -> dict[str, Any]:
+    head = state if isinstance(state, BranchStatus) else None
+    return {
+        "name": entry.name,
+        "path": str(entry.path),
+        "commit": head.commit if head else None,
+        "coverage": render_json.coverage_json(head.coverage) if head else None,
+        "error": str(state) if isinstance(state, ItzaError) else None,
+    }
+
+
+def _report_json(entry: Entry, report: IndexReport | ItzaError) -> dict[str, Any]:
+    named = {"name": entry.name, "path": str(entry.path)}
+    if isinstance(report, ItzaError):
+        return named | {"error": str(report)}
+    return named | {"error": None} | render_json.report_json(report)
