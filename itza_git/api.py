@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 # An answer is made from few passages; these are what they are chosen from.
 ANSWER_PASSAGES = 12
+# Passages of a kind are chosen from so many: all that are ranked in full.
+KINDS_AMONG = 300
 
 UNWATCHED = Watch()
 
@@ -159,6 +161,11 @@ class Itza:
             tuple(settings_at(self.repository, self.settings, commit)[1]),
         )
 
+    def holds(self, rev: str = "HEAD") -> bool:
+        """Whether a question about a revision needs no indexing, as far as a look at the store's records tells."""
+        commit = self.resolve(rev)
+        return self.space.records_view(commit.tree, self._policy(commit).name)
+
     @_heals
     def search(
         self,
@@ -171,14 +178,15 @@ class Itza:
         paths: Sequence[str] = (),
         languages: Sequence[str] = (),
         context: tuple[int, int] = (0, 0),
+        kinds: Sequence[str] = (),
         watch: Watch = UNWATCHED,
     ) -> SearchResult:
         """The best passages of a revision for a query; indexes first what the store lacks of it.
 
         branch names a local branch; worktree puts the uncommitted and untracked content of the working tree on top of
-        HEAD. paths are pathspecs and languages names, each empty for all. context is how many lines before and after
-        each passage come with it. Raises `UsageError` for an empty query or an unknown language, `UnknownRevision`,
-        `StoreError`, `ModelError`.
+        HEAD. paths are pathspecs, languages names and kinds of `KINDS`, each empty for all; kinds choose among the
+        best passages. context is how many lines before and after each passage come with it. Raises `UsageError` for
+        an empty query or an unknown language, `UnknownRevision`, `StoreError`, `ModelError`.
         """
         if not query.strip():
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
@@ -188,7 +196,9 @@ class Itza:
         from itza_git.search.retrieval import search
 
         question = Question(query)
-        found = search(tree.corpus, question, self.embedder, limit, tree.wanted)
+        found = search(tree.corpus, question, self.embedder, KINDS_AMONG if kinds else limit, tree.wanted)
+        if kinds:
+            found = replace(found, passages=[one for one in found.passages if one.kind in kinds][:limit])
         hits = tuple(citing.hits(self.repository, found.passages, tree.commit, tree.changed, context))
         return SearchResult(
             query,
@@ -325,6 +335,22 @@ class Itza:
         return self.trees.corpus(rev, None, False, self.resolve(rev), UNWATCHED)[0]
 
     # Looking
+
+    def citation(self, text: str) -> Citation:
+        """The citation that text is, with any revision behind its `@`, or copied together with its symbol.
+
+        Raises `UsageError`, `UnknownRevision`.
+        """
+        from itza_git.answering.citation import parse
+
+        try:
+            return parse(text.strip())
+        except UsageError:
+            place, at, behind = text.strip().rpartition("@")
+            revision = behind.partition("  ")[0]
+            if not (at and revision and ":" in place):
+                raise
+            return parse(f"{place}@{self.resolve(revision).id.hex()}")
 
     def show(self, citation: Citation) -> Shown:
         """The cited lines at the cited commit. Raises `UsageError` when the commit has no such file or lines."""

@@ -28,6 +28,7 @@ COMMANDS = {
     "fsck": "Prove the index whole, and repair it.",
     "status": "Say what is indexed, and how well.",
     "repos": "Search along other repositories: add, remove, list, index.",
+    "mcp": "Serve agents and editors over the Model Context Protocol.",
     "hooks": "Let git refresh the index: install, uninstall, status.",
 }
 # Called by scripts; not shown to people.

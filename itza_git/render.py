@@ -61,7 +61,12 @@ def clean_lines(text: str) -> str:
 
 def clean(text: str) -> str:
     """Text without a character that a terminal would obey; tabs become spaces."""
-    return re.sub(_UNSAFE, lambda found: f"<U+{ord(found[0]):04X}>", text.expandtabs(_TAB))
+    return visible(text.expandtabs(_TAB))
+
+
+def visible(text: str) -> str:
+    """Text in which no character is hidden or obeyed but the tab."""
+    return re.sub(_UNSAFE, lambda found: f"<U+{ord(found[0]):04X}>", text)
 
 
 # Text

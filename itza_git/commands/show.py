@@ -7,30 +7,18 @@ from dataclasses import replace
 import click
 
 from itza_git import registry, render, render_json
-from itza_git.answering.citation import Citation, parse
+from itza_git.answering.citation import parse
 from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.errors import GitError, ItzaError, UsageError
 from itza_git.results import Shown
 
 
-def _citation(itza: Itza, text: str) -> Citation:
-    """The citation that a person means: with any revision behind the `@`, or copied together with its symbol."""
-    try:
-        return parse(text.strip())
-    except UsageError:
-        place, at, behind = text.strip().rpartition("@")
-        revision = behind.partition("  ")[0]
-        if not (at and revision and ":" in place):
-            raise
-        return parse(f"{place}@{itza.resolve(revision).id.hex()}")
-
-
 def _shown(text: str) -> Shown:
     """The lines that a citation names here, or in the registered repository whose name it begins with."""
     try:
         with Itza.open() as itza:
-            return itza.show(_citation(itza, text))
+            return itza.show(itza.citation(text))
     except (UsageError, GitError):
         try:
             citation = parse(text)

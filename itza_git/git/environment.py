@@ -64,6 +64,14 @@ def scrubbed() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in LOCAL_VARIABLES} | FIXED
 
 
+def for_child() -> dict[str, str]:
+    """The environment for a child that runs this very package, however its caller came to import it."""
+    environment = scrubbed() | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
+    home = str(Path(__file__).parents[2])
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [home, environment.get("PYTHONPATH")]))
+    return environment
+
+
 def configured() -> dict[str, str]:
     """What `git -c KEY=VALUE itza` put into the environment; empty when nothing."""
     names = [name for name in os.environ if name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))]

@@ -11,7 +11,7 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from itza_git.errors import ItzaError, StoreError
-from itza_git.git.environment import scrubbed
+from itza_git.git.environment import for_child
 from itza_git.indexing import worker
 from itza_git.indexing.blobs import Outcome, Task
 
@@ -50,14 +50,9 @@ def index_in_processes(git_dir: Path, packs: Path, batches: Sequence[list[Task]]
 
 
 def _start(git_dir: Path, packs: Path) -> subprocess.Popen[str]:
-    # One thread of linear algebra each: the processes are the parallelism.
-    environment = scrubbed() | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
-    # The child must find this very package, however the caller came to import it.
-    home = str(Path(__file__).parents[2])
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, [home, environment.get("PYTHONPATH")]))
     command = [sys.executable, "-P", "-m", "itza_git.indexing.worker", str(git_dir), str(packs)]
     return subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=for_child()
     )
 
 

@@ -34,9 +34,10 @@ Progress = Callable[[int, int], None]
 class Watch:
     """Who waits for an index run, and how long. waiting is called once when another process has to be waited for.
 
-    After patience seconds (None: never) the run stops between two packs, and what is there has to do. It does too when
-    another process still writes after wait seconds (None: patience, or ten minutes and then an error), and when the
-    index cannot be written (a read-only or full disk) though it holds something: unwritable is told why (None: raised).
+    After patience seconds (None: never) the run stops between two packs, and what is there has to do; with 0 nothing
+    is written at all. It does too when another process still writes after wait seconds (None: patience, or ten minutes
+    and then an error), and when the index cannot be written (a read-only or full disk) though it holds something:
+    unwritable is told why (None: raised).
     """
 
     progress: Progress = lambda done, total: None
@@ -108,6 +109,8 @@ class Refresher:
 
     def _try_to_write(self, view: View, watch: Watch, commit: Commit | None, wait: float) -> _Written | None:
         """What was written; None where nothing could be, and what is there has to do. Raises `StoreError` else."""
+        if watch.patience == 0:
+            return None
         try:
             return self._write(view, watch, commit, wait)
         except StoreBusy:

@@ -1,0 +1,50 @@
+"""Indexing behind the answers: a thread that makes the store hold a revision, while calls use what is there already."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from itza_git.api import Itza
+from itza_git.errors import ItzaError
+from itza_git.indexing import Watch
+
+_POLL_SECONDS = 0.05
+
+
+class Indexing(threading.Thread):
+    """One index run. done and total count blobs; error is why it ended before it was through."""
+
+    def __init__(self, path: Path, rev: str) -> None:
+        # A daemon: a client that leaves does not wait for it, and the store keeps every finished pack.
+        super().__init__(name=f"indexing {path.name}", daemon=True)
+        self.done = self.total = 0
+        self.error: ItzaError | None = None
+        self._path = path
+        self._rev = rev
+
+    def run(self) -> None:
+        """Index; called by the thread."""
+        try:
+            with Itza.open(self._path) as itza:
+                itza.refresh(self._rev, watch=Watch(self._advance))
+        except ItzaError as e:
+            self.error = e
+        except Exception as e:  # noqa: BLE001 - nobody stands above a thread; the next answer tells it
+            self.error = ItzaError(f"indexing failed: {e!r}", "git itza index")
+
+    def _advance(self, done: int, total: int) -> None:
+        self.done, self.total = done, total
+
+    def wait(self, seconds: float, tell: Callable[[int, int], None]) -> bool:
+        """Whether it ends within seconds. tell is called meanwhile with done and total; what it raises ends this."""
+        deadline = time.monotonic() + seconds
+        while self.is_alive():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            tell(self.done, self.total)
+            self.join(min(left, _POLL_SECONDS))
+        return True
