@@ -29,7 +29,7 @@ from itza_git.git import Repository, open_repository
 from itza_git.indexing import Policy, Watch
 from itza_git.paths import unquote
 from itza_git.records import Commit
-from itza_git.results import AskResult, IndexReport, SearchResult, Shown, Similar, Status
+from itza_git.results import AskResult, IndexReport, SearchResult, Shown, ShownCommit, Similar, Status
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.store import Recipe, Space
 from itza_git.trees import Asked, Trees, policy_at, resolve, settings_at
@@ -37,7 +37,7 @@ from itza_git.trees import Asked, Trees, policy_at, resolve, settings_at
 # What only some calls need is imported there: a command starts in the time that its imports take.
 if TYPE_CHECKING:
     from itza_git.answering.answer import Answer, Cited, Statement
-    from itza_git.answering.citation import Citation
+    from itza_git.answering.citation import Citation, CommitCitation
     from itza_git.answering.links import Links
     from itza_git.answering.verdicts import Verification
     from itza_git.indexing.fsck import Checked
@@ -179,14 +179,16 @@ class Itza:
         languages: Sequence[str] = (),
         context: tuple[int, int] = (0, 0),
         kinds: Sequence[str] = (),
+        history: bool = False,
         watch: Watch = UNWATCHED,
     ) -> SearchResult:
         """The best passages of a revision for a query; indexes first what the store lacks of it.
 
         branch names a local branch; worktree puts the uncommitted and untracked content of the working tree on top of
         HEAD. paths are pathspecs, languages names and kinds of `KINDS`, each empty for all; kinds choose among the
-        best passages. context is how many lines before and after each passage come with it. Raises `UsageError` for
-        an empty query or an unknown language, `UnknownRevision`, `StoreError`, `ModelError`.
+        best passages. context is how many lines before and after each passage come with it. history adds the commits
+        that tell the reason, when the query asks for one. Raises `UsageError` for an empty query or an unknown
+        language, `UnknownRevision`, `StoreError`, `ModelError`.
         """
         if not query.strip():
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
@@ -200,7 +202,7 @@ class Itza:
         if kinds:
             found = replace(found, passages=[one for one in found.passages if one.kind in kinds][:limit])
         hits = tuple(citing.hits(self.repository, found.passages, tree.commit, tree.changed, context))
-        return SearchResult(
+        result = SearchResult(
             query,
             tree.rev,
             tree.commit.id.hex(),
@@ -211,6 +213,17 @@ class Itza:
             tree.changed,
             question.literal((hit.text for hit in hits), tree.rev, worktree),
         )
+        return self._with_past(result, tree.commit) if history and self.settings.history else result
+
+    def _with_past(self, result: SearchResult, commit: Commit) -> SearchResult:
+        """The result with the commits that tell the reason, when it is asked for."""
+        from itza_git.search.reasons import asks_reason
+
+        if not asks_reason(result.query):
+            return result
+        from itza_git.past import past
+
+        return replace(result, past=past(self.repository, self.trees, self.embedder, commit, result))
 
     @_heals
     def similar(
@@ -267,13 +280,14 @@ class Itza:
         model: str | None = None,
         use_model: bool = True,
         force: bool = False,
+        history: bool = True,
         watch: Watch = UNWATCHED,
         statement: Callable[[Statement], None] = lambda statement: None,
     ) -> AskResult:
         """An answer whose citations were checked; without a reachable model, the passages that it would rest on.
 
         statement is told each checked sentence as soon as it stands. force asks the model even when retrieval says
-        that nothing here answers. Raises what `search` raises.
+        that nothing here answers; without history commits are no evidence. Raises what `search` raises.
         """
         result = self.search(
             question,
@@ -283,6 +297,7 @@ class Itza:
             limit=limit or ANSWER_PASSAGES,
             paths=paths,
             languages=languages,
+            history=history,
             watch=watch,
         )
         return self.answer_from(result, model=model, use_model=use_model, force=force, statement=statement)
@@ -299,7 +314,7 @@ class Itza:
         """The answer that passages which were found already bear out; see `ask`."""
         from itza_git.answering.answer import PASSAGES_ONLY
 
-        if not result.hits:
+        if not result.hits and not (result.past and result.past.commits):
             from itza_git.answering.ask import nothing_here
 
             return AskResult(result, nothing_here(result.query, []))
@@ -316,12 +331,14 @@ class Itza:
         from itza_git.answering.answer import PASSAGES_ONLY, Statement
         from itza_git.answering.ask import answer
         from itza_git.models.choice import SERVERS
+        from itza_git.past import evidence, is_strong
 
         server = SERVERS[self.settings.server](self.settings)
-        passages = [(hit.passage, hit.text) for hit in result.hits]
+        passages, notes = evidence(result)
+        weak = result.found.weak and not is_strong(result)
         final = PASSAGES_ONLY
         try:
-            for part in answer(result.query, passages, server, model, weak=result.found.weak, force=force):
+            for part in answer(result.query, passages, server, model, weak=weak, force=force, notes=notes):
                 if isinstance(part, Statement):
                     statement(part)
                 else:
@@ -329,6 +346,17 @@ class Itza:
         finally:
             server.close()
         return final
+
+    @_heals
+    def remember(self, rev: str = "HEAD", *, branch: str | None = None, watch: Watch = UNWATCHED) -> tuple[int, int]:
+        """Index the messages of a revision's newest commits, unless `itza.history` is off.
+
+        Returns how many are indexed, of how many there are. Raises `StoreError`, `ModelError`.
+        """
+        if not self.settings.history:
+            return 0, 0
+        messages = self.trees.messages(self.resolve(rev, branch).id, watch)
+        return messages.held, len(messages.view)
 
     def corpus(self, rev: str = "HEAD") -> Corpus:
         """The passages of a revision as arrays, indexed whole: for programs that rank for themselves."""
@@ -361,6 +389,12 @@ class Itza:
             head = self.resolve()
             return citing.show_uncommitted(self.repository, citation, head, self._policy(head).max_file_size)
         return citing.show(self.repository, citation)
+
+    def show_commit(self, citation: CommitCitation) -> ShownCommit:
+        """The cited commit and what it changed. Raises `UnknownRevision`, `UsageError` for one with another subject."""
+        from itza_git.showing import show_commit
+
+        return show_commit(self.repository, citation)
 
     def verify(self, text: str, rev: str = "HEAD") -> Verification:
         """Every citation in a text, and whether it holds at a revision. Raises `UnknownRevision`, `UnbornHead`."""
@@ -435,12 +469,14 @@ class Itza:
 
     def citations(self, asked: AskResult) -> list[tuple[Cited, str]]:
         """The citations of an answer, each with its rendered form."""
-        result = asked.result
-        commit = bytes.fromhex(result.commit)
-        return [
-            (one, self.cite(one.path, one.first, one.last, None if one.path in result.uncommitted else commit))
-            for one in asked.answer.citations
-        ]
+        return [(one, self._cited(one, asked.result)) for one in asked.answer.citations]
+
+    def _cited(self, one: Cited, result: SearchResult) -> str:
+        if one.is_commit:
+            commits = result.past.commits if result.past else ()
+            return next(hit.citation for hit in commits if hit.commit == one.blob.hex())
+        commit = None if one.path in result.uncommitted else bytes.fromhex(result.commit)
+        return self.cite(one.path, one.first, one.last, commit)
 
     def _policy(self, commit: Commit) -> Policy:
         return policy_at(self.repository, self.settings, commit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 
 def ago(seconds: float) -> str:
     """How long ago something was, in the largest unit that fits."""
@@ -10,3 +12,11 @@ def ago(seconds: float) -> str:
         if seconds >= length:
             return f"{seconds // length:.0f} {unit} ago"
     return f"{seconds:.0f} s ago"
+
+
+def day(time: int) -> str:
+    """The day of a time in unix seconds, in UTC. A commit may be dated as its author likes."""
+    try:
+        return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d")
+    except (ValueError, OverflowError, OSError):
+        return "unknown date"

@@ -117,6 +117,7 @@ KINDS = ("text", "function", "method", "type", "module", "section", "cell", "dat
 class Passage:
     """A chunk at a path of a tree, and how well it answers a question.
 
+    Of the kind `commit` it is a commit's message: path is empty, blob the commit's id, symbol its subject.
     score is in 0..1, comparable within one search only. parts are the score's components, for `-v`.
     """
 

@@ -124,7 +124,7 @@ def _head(hit: Hit, style: Style, links: Pages | None) -> str:
     url = links.url(hit.passage.path, hit.passage.first, hit.passage.last, hit.commit) if links else None
     head = style.link(style.paint(hit.citation, GREEN), url)
     if hit.passage.symbol:
-        head += "  " + style.paint(_short(hit.passage.symbol, style.width - _columns(hit.citation) - 2), BOLD)
+        head += "  " + style.paint(fitting(hit.passage.symbol, style.width - _columns(hit.citation) - 2), BOLD)
     return head
 
 
@@ -145,7 +145,7 @@ def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool, links: P
     return "\n".join(shown)
 
 
-def _short(text: str, room: int) -> str:
+def fitting(text: str, room: int) -> str:
     """text without dangerous characters, cut to the columns there are (at least nine)."""
     room = max(room, 9)
     shown = clean(text[: 4 * room])
@@ -165,7 +165,7 @@ def _columns(text: str) -> int:
 
 def _line(text: str, wanted: frozenset[str], style: Style, room: int) -> str:
     """A line cut to the room there is, with the question's words picked out."""
-    shown = _short(text.rstrip(), room)
+    shown = fitting(text.rstrip(), room)
     if not style.colour:
         return shown
     return re.sub(
@@ -199,26 +199,30 @@ def snippet(lines: Sequence[str], wanted: frozenset[str], size: int = SNIPPET_LI
 def sources(cited: Iterable[tuple[Cited, str]], style: Style, urls: Mapping[int, str | None] | None = None) -> str:
     """The list under an answer: number and citation, leading to the urls that `urls` gives."""
     return "\n".join(
-        f"{style.paint(f'[{one.n}]', CYAN)} {style.link(style.paint(citation, GREEN), (urls or {}).get(one.n))}"
+        f"{style.paint(f'[{one.n}]', CYAN)} {style.link(style.paint(clean(citation), GREEN), (urls or {}).get(one.n))}"
         for one, citation in cited
     )
 
 
 def urls(asked: AskResult, links: Pages | None) -> dict[int, str | None]:
     """The permalink of each citation of an answer by its number."""
-    return {
-        one.n: links.url(one.path, one.first, one.last, commit_of(one, asked.result)) if links else None
-        for one in asked.answer.citations
-    }
+    return {one.n: _url(one, asked.result, links) if links else None for one in asked.answer.citations}
+
+
+def _url(one: Cited, result: SearchResult, links: Pages) -> str | None:
+    commit = commit_of(one, result)
+    return links.commit_url(commit) if one.is_commit else links.url(one.path, one.first, one.last, commit)
 
 
 def commit_of(one: Cited, result: SearchResult) -> str:
-    """The commit of a citation: full hex, or `worktree`."""
+    """The commit of a citation: full hex, or `worktree`. Of a citation of a commit that commit."""
     from itza_git.answering.citation import WORKTREE
 
     if result.repositories:
         name = one.path.partition(b"/")[0]
         return next(searched.commit for searched in result.repositories if os.fsencode(searched.name) == name)
+    if one.is_commit:
+        return one.blob.hex()
     return WORKTREE if one.path in result.uncommitted else result.commit
 
 
@@ -232,14 +236,16 @@ def no_se(result: AskResult) -> str:
     return f"NO_SE: {clean(result.answer.missing or 'nothing here answers this')}"
 
 
-def report(done: IndexReport, style: Style) -> str:
-    """What an index run did."""
+def report(done: IndexReport, style: Style, messages: tuple[int, int] = (0, 0)) -> str:
+    """What an index run did; messages: how many commit messages are indexed, of how many."""
     lines = [
         f"{clean(done.rev)} at {done.commit[:12]}: {done.coverage.indexed} of {done.coverage.total} files indexed, "
         f"{_count(done.new, 'blob')} new, {done.reused} reused, {_count(len(done.coverage.skipped), 'file')} skipped"
     ]
     if done.coverage.skipped:
         lines.append("  skipped: " + by_reason(done.coverage.skipped))
+    if messages[1]:
+        lines.append(f"  {messages[0]} of {_count(messages[1], 'commit message')} indexed")
     if done.not_embedded:
         lines.append(f"  found by words alone, because it could not be embedded: {_count(done.not_embedded, 'chunk')}")
     return "\n".join(lines)
@@ -300,6 +306,8 @@ def shown(lines: Shown, style: Style) -> str:
 def collected(dropped: Collected) -> str:
     """What a collection dropped."""
     what = [_count(dropped.blobs, "blob"), _count(dropped.views, "view"), _count(dropped.spaces, "space")]
+    if dropped.messages:
+        what.append(_count(dropped.messages, "commit message"))
     return f"dropped {', '.join(what)}: {_size(dropped.freed)} freed"
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from itza_git.clock import day
 from itza_git.paths import quote
 from itza_git.render import commit_of, urls
 
@@ -21,11 +22,14 @@ if TYPE_CHECKING:  # records that are only read
     from itza_git.results import (
         AskResult,
         BranchStatus,
+        CommitHit,
         Hit,
         IndexReport,
+        Past,
         Searched,
         SearchResult,
         Shown,
+        ShownCommit,
         Similar,
         Status,
     )
@@ -35,7 +39,8 @@ SCHEMA = 1
 
 def search_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
     """The object that `search --json` prints. dirty: the working tree differs from the commit."""
-    return _head_json(result, dirty) | {"hits": [hit_json(hit) for hit in result.hits]}
+    hits = [hit_json(hit) for hit in result.hits]
+    return _head_json(result, dirty) | {"hits": hits} | (past_json(result.past) if result.past else {})
 
 
 def similar_json(result: Similar, dirty: bool) -> dict[str, Any]:
@@ -63,10 +68,15 @@ def ask_json(
         "rejected": [{"text": one.text, "reason": one.reason} for one in answer.rejected],
         "passages": [hit_json(hit) for hit in result.hits],
         "note": asked.note,
+        **past_json(result.past, links),
     }
 
 
 def _cited_json(one: Cited, citation: str, commit: str, is_named: bool) -> dict[str, Any]:
+    if one.is_commit:
+        nothing = dict.fromkeys(("path", "start_line", "end_line"))
+        said = {"commit": commit, "blob": None, "citation": citation, "verified": True, "by": one.by}
+        return {"n": one.n} | nothing | said | {"kind": "commit"}
     return (
         {"n": one.n}
         | (_named_path_json(one.path) if is_named else _path_json(one.path))
@@ -152,8 +162,8 @@ def _path_json(path: bytes) -> dict[str, Any]:
         return {"path": quote(path), "path_bytes": base64.b64encode(path).decode()}
 
 
-def report_json(done: IndexReport) -> dict[str, Any]:
-    """The object that `index --json` prints."""
+def report_json(done: IndexReport, messages: tuple[int, int] = (0, 0)) -> dict[str, Any]:
+    """The object that `index --json` prints. messages: how many commit messages are indexed, of how many."""
     return {
         "schema": SCHEMA,
         "rev": done.rev,
@@ -164,6 +174,7 @@ def report_json(done: IndexReport) -> dict[str, Any]:
         "chunks": done.chunks,
         "not_embedded": done.not_embedded,
         "lossy": [_path_json(path) for path in done.lossy],
+        "messages": {"indexed": messages[0], "total": messages[1]},
     }
 
 
@@ -173,6 +184,7 @@ def collected_json(dropped: Collected) -> dict[str, Any]:
         "blobs": dropped.blobs,
         "views": dropped.views,
         "spaces": dropped.spaces,
+        "messages": dropped.messages,
         "freed": dropped.freed,
     }
 
@@ -227,4 +239,45 @@ def shown_json(lines: Shown) -> dict[str, Any]:
         "end_line": lines.citation.last,
         "commit": lines.commit,
         "lines": list(lines.lines),
+    }
+
+
+def past_json(past: Past | None, links: Pages | None = None) -> dict[str, Any]:
+    """The keys `commits` and `history` of `ask --json`, and of `search --json -v` about reasons."""
+    found: Iterable[CommitHit] = past.commits if past else ()
+    return {
+        "commits": [_commit_json(one) | {"url": links.commit_url(one.commit) if links else None} for one in found],
+        "history": {"indexed": past.searched, "total": past.total} if past else None,
+    }
+
+
+def _commit_json(hit: CommitHit) -> dict[str, Any]:
+    return {
+        "commit": hit.commit,
+        "citation": hit.citation,
+        "subject": hit.subject,
+        "date": day(hit.time),
+        "time": hit.time,
+        "by": hit.by,
+        "lines": list(hit.lines),
+        "score": hit.score,
+        "text": hit.text,
+    }
+
+
+def shown_commit_json(shown: ShownCommit) -> dict[str, Any]:
+    """The object that `show --json` prints for a commit."""
+    return {
+        "schema": SCHEMA,
+        "citation": shown.citation,
+        "commit": shown.commit,
+        "subject": shown.subject,
+        "date": day(shown.time),
+        "time": shown.time,
+        "text": shown.text,
+        "changed": shown.changed,
+        "files": [
+            {**_path_json(one.path), "status": one.status, "added": one.added, "removed": one.removed}
+            for one in shown.files
+        ],
     }

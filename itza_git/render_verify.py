@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from itza_git.answering.citation import Citation, render
+from itza_git.answering.citation import Citation, CommitCitation, render
 from itza_git.answering.links import Links
 from itza_git.answering.verdicts import STATUSES, Checked, Status, Verification
 from itza_git.render import CYAN, DIM, GREEN, YELLOW, Style, clean
@@ -40,7 +40,7 @@ def _line(name: str, one: Checked, commit: str, style: Style, links: Links | Non
     told += render(one.found.citation)
     if verdict.status == "moved" and verdict.now:
         now = verdict.now
-        url = links.url(now.path, now.first, now.last, commit) if links else None
+        url = links.url(now.path, now.first, now.last, commit) if links and isinstance(now, Citation) else None
         told += f" -> {style.link(style.paint(render(now), GREEN), url)}"
     return told + (f" ({verdict.reason})" if verdict.reason else "")
 
@@ -52,9 +52,9 @@ def _painted(line: str, style: Style) -> str:
 def _diff(one: Checked) -> Iterator[str]:
     """The unified diff of lines that changed; nothing for others."""
     verdict = one.verdict
-    if verdict.status != "changed":
-        return
     cited, now = one.found.citation, verdict.now
+    if verdict.status != "changed" or isinstance(cited, CommitCitation) or isinstance(now, CommitCitation):
+        return
     old, new = ([line.decode("utf-8", "replace") for line in side] for side in (verdict.before, verdict.after))
     yield f"--- {render(cited)}"
     yield f"+++ {render(now) if now else 'written anew'}"
@@ -101,5 +101,5 @@ def _json(name: str, one: Checked, fixed: bool) -> dict[str, Any]:
     }
 
 
-def _rendered(citation: Citation | None) -> str | None:
+def _rendered(citation: Citation | CommitCitation | None) -> str | None:
     return render(citation) if citation else None

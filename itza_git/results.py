@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from itza_git.records import Coverage, Passage
 
@@ -36,6 +36,35 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class CommitHit:
+    """A commit that tells of what is asked: by its message, because blame of lines names it, or as one of a range.
+
+    commit is the full hex id, time when it was written (unix seconds), text the rest of its message without trailers.
+    lines are the citations of lines that it was the last to touch. share: the part of the question's words that the
+    message holds, by their rarity.
+    """
+
+    commit: str
+    citation: str
+    subject: str
+    time: int
+    text: str
+    by: Literal["blame", "message", "range"]
+    score: float
+    share: float = 0.0
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The commits that tell of what is asked, best first, and how many of the messages there are were searched."""
+
+    commits: tuple[CommitHit, ...]
+    searched: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
 class Searched:
     """One of several repositories that were searched: its HEAD (full hex), or in error why it was not searched."""
 
@@ -53,6 +82,7 @@ class SearchResult:
     rev is as the caller wrote it, commit the full hex id that it resolved to. uncommitted are the paths that are cited
     as of the working tree. literal is the `git grep` that answers better, None when this is no question for it.
     repositories are those that were searched when it was not just one; commit is then empty, and each has its own.
+    past: what commits tell of it, None where that was not asked.
     """
 
     query: str
@@ -65,6 +95,7 @@ class SearchResult:
     uncommitted: frozenset[bytes] = frozenset()
     literal: str | None = None
     repositories: tuple[Searched, ...] = ()
+    past: Past | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +179,36 @@ class Status:
     def fresh(self) -> bool:
         """Whether a question about HEAD needs no indexing."""
         return self.head is not None and self.head.coverage.indexed == self.head.coverage.total
+
+
+FileStatus = Literal["added", "deleted", "changed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file that a commit changed, and how many lines it has more and fewer; None for a binary or a very large one."""
+
+    path: bytes
+    status: FileStatus
+    added: int | None
+    removed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCommit:
+    """A commit as a citation names it: its message (text), when it was written, and what it changed.
+
+    files are those that differ from its first parent, at most so many as are shown; changed counts all of them.
+    """
+
+    commit: str
+    citation: str
+    subject: str
+    time: int
+    text: str
+    files: tuple[ChangedFile, ...]
+    changed: int
+    merged: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from itza_git import citing, registry
-from itza_git.answering.citation import render
+from itza_git.answering.citation import Citation, render
 from itza_git.api import ANSWER_PASSAGES, UNWATCHED, Itza, wanted_of
 from itza_git.errors import Damaged, GitError, ItzaError, StoreError, UsageError
 from itza_git.indexing import Watch
@@ -212,17 +212,21 @@ def verified_elsewhere(verification: Verification) -> Verification:
 
 
 def _elsewhere(one: Checked) -> Checked:
-    named = registry.holding(one.found.citation.path) if one.verdict.status == "gone" else None
+    citation = one.found.citation
+    if not isinstance(citation, Citation):  # of a commit, which names no repository
+        return one
+    named = registry.holding(citation.path) if one.verdict.status == "gone" else None
     if named is None:
         return one
     entry, path = named
     try:
         with Itza.open(entry.path) as itza:
-            verdict = itza.verify(render(replace(one.found.citation, path=path))).checked[0].verdict
+            verdict = itza.verify(render(replace(citation, path=path))).checked[0].verdict
     except GitError as e:
         return replace(one, verdict=replace(one.verdict, reason=str(e)))
-    now = verdict.now and replace(verdict.now, path=prefixed(entry.name, verdict.now.path))
-    return replace(one, verdict=replace(verdict, now=now))
+    if isinstance(verdict.now, Citation):
+        verdict = replace(verdict, now=replace(verdict.now, path=prefixed(entry.name, verdict.now.path)))
+    return replace(one, verdict=verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +240,10 @@ class _Pages:
         name, rest = split(path)
         links = self.links[name]
         return links.url(rest, first, last, commit) if links else None
+
+    def commit_url(self, commit: str) -> str | None:
+        """None: of several repositories no commit is cited."""
+        return None
 
 
 def _with_here(known: Sequence[registry.Entry], here: Path | None) -> list[registry.Entry]:

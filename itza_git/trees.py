@@ -13,6 +13,7 @@ from itza_git.embedding import Embedder
 from itza_git.errors import GitError, UnknownRevision
 from itza_git.git import Repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
+from itza_git.indexing.history import index_history, view_of_history
 from itza_git.records import Commit
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.store import Space
@@ -44,10 +45,12 @@ class Trees:
         self._space = space
         self._embedder = embedder
         self._open: dict[bytes, Corpus] = {}
+        self._messages: dict[bytes, Corpus] = {}
 
     def forget(self) -> None:
         """Close what is open: its files were found damaged."""
         self._open.clear()
+        self._messages.clear()
 
     def corpus(
         self, rev: str, branch: str | None, worktree: bool, commit: Commit, watch: Watch
@@ -64,6 +67,21 @@ class Trees:
         if len(self._open) > MOST_OPEN:
             del self._open[next(iter(self._open))]
         return found, frozenset()
+
+    def messages(self, commit: bytes, watch: Watch) -> Corpus:
+        """The messages of a commit and its newest ancestors, as a corpus whose blobs are commits.
+
+        What the store lacks of them is indexed first, as far as watch's patience goes.
+        """
+        found = self._messages.get(commit)
+        if found is None:
+            space = self._space.history
+            view = view_of_history(self._repository, self._embedder, commit)
+            index_history(self._repository, space, self._embedder, view, watch)
+            found = Corpus(space, view)
+            if found.is_whole:
+                self._messages = {commit: found}
+        return found
 
     def refresh(self, rev: str, branch: str | None, commit: Commit, watch: Watch) -> Refreshed:
         """Index what the store lacks of a commit, and remember which branch that was."""

@@ -21,9 +21,10 @@ SIGNATURES = {
     "open": "path environment **settings",
     "close": "self",
     "refresh": "self rev *branch *watch",
-    "search": "self query *rev *branch *worktree *limit *paths *languages *context *watch",
+    "search": "self query *rev *branch *worktree *limit *paths *languages *context *kinds *history *watch",
     "similar": "self path first last *rev *branch *worktree *limit *paths *languages *watch",
-    "ask": "self question *rev *branch *worktree *limit *paths *languages *model *use_model *force *watch *statement",
+    "ask": "self question *rev *branch *worktree *limit *paths *languages *model *use_model *force *history *watch"
+    " *statement",
     "answer_from": "self result *model *use_model *force *statement",
     "show": "self citation",
     "verify": "self text rev",
@@ -36,10 +37,12 @@ SIGNATURES = {
     "collect": "self *watch",
     "fsck": "self repair *watch",
     "corpus": "self rev",
+    "remember": "self rev *branch *watch",
+    "show_commit": "self citation",
 }
 
 RECORDS = {
-    "SearchResult": "query rev commit recipe coverage hits found uncommitted literal repositories",
+    "SearchResult": "query rev commit recipe coverage hits found uncommitted literal repositories past",
     "Similar": "of rev commit recipe coverage hits uncommitted",
     "AskResult": "result answer note",
     "Hit": "passage text citation commit repository before after",

@@ -338,7 +338,18 @@ def test_the_json_of_the_other_commands(
 ) -> None:
     commit = project.git("rev-parse", "HEAD")
     report = inside(project, monkeypatch, capfd, "index", "--json").json
-    assert {"schema", "rev", "commit", "coverage", "new", "reused", "chunks", "not_embedded", "lossy"} == set(report)
+    assert {
+        "schema",
+        "rev",
+        "commit",
+        "coverage",
+        "new",
+        "reused",
+        "chunks",
+        "not_embedded",
+        "lossy",
+        "messages",
+    } == set(report)
     assert (report["schema"], report["new"], report["reused"]) == (1, 3, 0)
     shown = inside(project, monkeypatch, capfd, "show", f"README.md:1@{commit}", "--json").json
     assert shown == {

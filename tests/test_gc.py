@@ -268,7 +268,14 @@ def test_without_a_store_nothing_is_made(grown: Repo, run: Run) -> None:
 
 
 def test_without_a_commit(repo: Repo, run: Run) -> None:
-    assert run(repo, "gc", "--json").json == {"schema": 1, "blobs": 0, "views": 0, "spaces": 0, "freed": 0}
+    assert run(repo, "gc", "--json").json == {
+        "schema": 1,
+        "blobs": 0,
+        "views": 0,
+        "spaces": 0,
+        "freed": 0,
+        "messages": 0,
+    }
 
 
 def test_an_empty_store(repo: Repo) -> None:

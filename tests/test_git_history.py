@@ -79,10 +79,10 @@ def test_what_is_no_commit_is_none(repo: Repo) -> None:
 def test_ancestors_come_newest_first_and_only_so_many(repo: Repo) -> None:
     one, two, three = [repo.commit(str(number)) for number in range(3)]
     opened = open_repository(repo.path)
-    assert [id.hex() for id in opened.ancestors(raw(three), 10)] == [three, two, one]
-    assert [id.hex() for id in opened.ancestors(raw(three), 2)] == [three, two]
-    assert [id.hex() for id in opened.ancestors(raw(three), 10, raw(one))] == [three, two]
-    assert opened.ancestors(b"\1" * 20, 10) == []
+    assert [id.hex() for id in opened.ancestors([raw(three)], 10)] == [three, two, one]
+    assert [id.hex() for id in opened.ancestors([raw(three)], 2)] == [three, two]
+    assert [id.hex() for id in opened.ancestors([raw(three)], 10, raw(one))] == [three, two]
+    assert opened.ancestors([b"\1" * 20], 10) == opened.ancestors([], 10) == []
     assert opened.is_ancestor(raw(one), raw(three))
     assert opened.is_ancestor(raw(one), raw(one))
     assert not opened.is_ancestor(raw(three), raw(one))

@@ -16,6 +16,8 @@ _STOPS = ".!?\u3002\uff01\uff1f"
 class Cited:
     """The lines that a statement rests on; they lie within a passage that the model was shown.
 
+    Or it is a commit: path is then empty, and blob the commit's id.
+
     n is the number of the mark in the answer's text, the same for the same lines. by says whose choice it was: the
     model's own `[n]` that passed the checks, or the tool's. score is the share of the statement's words found there.
     """
@@ -27,6 +29,11 @@ class Cited:
     last: int
     by: Literal["model", "tool"]
     score: float = 0.0
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether it is a commit's message, not lines of a file."""
+        return not self.path
 
 
 @dataclass(frozen=True, slots=True)

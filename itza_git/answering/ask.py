@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 
 from itza_git.answering.answer import Answer, Rejected, Statement, conclude
 from itza_git.answering.attribution import Attributor
-from itza_git.answering.prompt import NUM_PREDICT, Block, budget, fewest_tokens, messages, select
+from itza_git.answering.prompt import NO_NOTES, NUM_PREDICT, Block, Notes, budget, fewest_tokens, messages, select
 from itza_git.errors import BadResponse, ModelError, ServerUnreachable
 from itza_git.models.protocol import ChatServer, Message, PromptTooLong, Usage
 from itza_git.records import Passage
@@ -29,17 +29,20 @@ def answer(
     num_ctx: int = NUM_CTX,
     weak: bool = False,
     force: bool = False,
+    notes: Notes = NO_NOTES,
 ) -> Iterator[Statement | Answer]:
     """The statements as they are checked, then the whole Answer as the last item.
 
-    passages are ranked, best first, each with its text: the lines first..last as the blob has them. weak says that
+    passages are ranked, best first, each with its text: the lines first..last as the blob has them, or what a commit
+    says. notes stand in their headers. weak says that
     retrieval found nothing that answers; the model is then not called unless force. Raises `ModelError` when the
     server gives nothing at all, `UsageError` when the question fills the window.
     """
     if not passages or (weak and not force):
         yield nothing_here(question, passages)
         return
-    run = yield from _fitting(_Run(question, select(passages, budget(question, num_ctx)), model, num_ctx), server)
+    blocks = select(passages, budget(question, num_ctx), notes=notes)
+    run = yield from _fitting(_Run(question, blocks, model, num_ctx), server)
     if run.refused and run.fewer and not weak:
         # Many passages make a small model refuse what the best of them answer.
         again = _Run(question, run.fewer, model, num_ctx)

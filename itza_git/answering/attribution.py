@@ -44,7 +44,7 @@ class Attributor:
         self._sentences = Sentences()
         self._asked = {name.casefold() for name in identifiers(question)}
         self._rejected: dict[Rejected, None] = {}
-        self._numbers: dict[tuple[bytes, int, int], int] = {}
+        self._numbers: dict[tuple[bytes, bytes, int, int], int] = {}
         self._seen: set[str] = set()
         self._repeats = 0
 
@@ -163,7 +163,7 @@ class Attributor:
     def _cited(self, claim: Claim, index: int, by: Literal["model", "tool"]) -> Cited:
         passage = self._evidence.blocks[index].passage
         first, last = self._evidence.lines(claim, index)
-        n = self._numbers.setdefault((passage.path, first, last), len(self._numbers) + 1)
+        n = self._numbers.setdefault((passage.path, passage.blob, first, last), len(self._numbers) + 1)
         return Cited(n, passage.path, passage.blob, first, last, by, round(self._evidence.overlap(claim, index), 3))
 
     def _split(self, text: str) -> tuple[str, list[int]]:

@@ -1,4 +1,4 @@
-"""Citations as people and programs read them: `path:first-last@commit`.
+"""Citations as people and programs read them: `path:first-last@commit`, and `commit id "subject"`.
 
 The form is exact: `parse(render(c)) == c` for every path and every lines. A path that would be read differently, that
 a terminal would garble, or whose end could not be told in running text (one with spaces, say) is quoted as git quotes
@@ -16,12 +16,16 @@ from itza_git.paths import quote, unquote
 WORKTREE = "worktree"
 """What stands in place of the commit when the content is not committed."""
 
-COMMIT = rf"[0-9a-f]{{4,64}}|{WORKTREE}"
+ID = r"[0-9a-f]{4,64}"
+COMMIT = rf"{ID}|{WORKTREE}"
+LONGEST_SUBJECT = 120
 LINES = r"[1-9][0-9]*"
 _CITATION = re.compile(
     rf'(?P<path>"(?:[^"\\]|\\.)*"|[^":@\n][^:@\n]*):(?P<first>{LINES})(?:-(?P<last>{LINES}))?@(?P<commit>{COMMIT})'
 )
 
+SUBJECT = r'"(?:[^"\\\n]|\\.)*"'
+COMMIT_CITATION = re.compile(rf"\bcommit (?P<id>{ID}) (?P<subject>{SUBJECT})")
 
 # What a path may consist of to stand in running text as it is; any other is quoted.
 PATH_START = r"[\w.]"
@@ -43,8 +47,29 @@ class Citation:
             raise ValueError(f"not a citation: {self!r}")
 
 
-def render(citation: Citation) -> str:
-    """The citation in one line: `path:first-last@commit`, `path:line@commit` for one line."""
+@dataclass(frozen=True, slots=True)
+class CommitCitation:
+    """A commit by its object id, abbreviated or whole, and its subject as `short` has it."""
+
+    commit: str
+    subject: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(ID, self.commit):
+            raise ValueError(f"not a citation: {self!r}")
+
+
+def short(subject: str) -> str:
+    """A subject as citations have it; the end of a very long one is left out, which `\u2026` shows."""
+    return subject if len(subject) <= LONGEST_SUBJECT else subject[: LONGEST_SUBJECT - 1].rstrip() + "\u2026"
+
+
+def render(citation: Citation | CommitCitation) -> str:
+    """The citation in one line: `path:first-last@commit`, `path:line@commit` for one line; `commit id "subject"`."""
+    if isinstance(citation, CommitCitation):
+        subject = quote(citation.subject.encode("utf-8", "surrogateescape"))
+        quoted = subject if subject.startswith('"') else f'"{subject}"'
+        return f"commit {citation.commit} {quoted}"
     lines = f"{citation.first}" if citation.first == citation.last else f"{citation.first}-{citation.last}"
     return f"{_path(citation.path)}:{lines}@{citation.commit}"
 
@@ -57,8 +82,23 @@ def _path(path: bytes) -> str:
     return f'"{text}"'
 
 
+def commit_cited(found: re.Match[str]) -> CommitCitation:
+    """The citation that `COMMIT_CITATION` found."""
+    return CommitCitation(found["id"], unquote(found["subject"]).decode("utf-8", "surrogateescape"))
+
+
+def parse_commit(text: str) -> CommitCitation | None:
+    """The citation of a commit that text is, and nothing else; the subject is empty where text has none."""
+    text = text.strip()
+    found = COMMIT_CITATION.fullmatch(text)
+    if found:
+        return commit_cited(found)
+    bare = re.fullmatch(rf"commit ({ID})", text)
+    return CommitCitation(bare[1], "") if bare else None
+
+
 def parse(text: str) -> Citation:
-    """The citation that text is, and nothing else. Raises `UsageError`."""
+    """The citation of lines that text is, and nothing else. Raises `UsageError`."""
     found = _CITATION.fullmatch(text.strip())
     if found is None:
         raise _not_a_citation(text)

@@ -75,7 +75,7 @@ class Evidence:
 
     def __init__(self, blocks: Sequence[Block]) -> None:
         self.blocks = blocks
-        texts = [f"{quote(block.passage.path)} {block.passage.symbol}\n{block.text}" for block in blocks]
+        texts = [f"{quote(block.passage.path)} {block.note} {block.passage.symbol}\n{block.text}" for block in blocks]
         self._words = [frozenset(words(text)) for text in texts]
         self._names: list[frozenset[str]] = [
             frozenset({name.casefold() for name in identifiers(text)} | set(found) | _numbers(text))
@@ -86,7 +86,9 @@ class Evidence:
     def holds(self, index: int, name: str | int) -> bool:
         """Whether the passage has the name; a line number must be one of its lines."""
         block = self.blocks[index]
-        return block.first <= name <= block.last if isinstance(name, int) else name in self._names[index]
+        if isinstance(name, int):
+            return not block.is_commit and block.first <= name <= block.last
+        return name in self._names[index]
 
     def unknown(self, claim: Claim) -> list[str]:
         """What the sentence names and no passage holds, as text, sorted."""
@@ -124,7 +126,7 @@ class Evidence:
         """The lines of the passage that the sentence rests on: all of a short one, the best window of a long one."""
         block = self.blocks[index]
         rows = block.text.split("\n")
-        if len(rows) <= WHOLE:
+        if len(rows) <= WHOLE or block.is_commit:
             return block.first, block.last
         found = [claim.words & set(words(row)) for row in rows]
         scores = [

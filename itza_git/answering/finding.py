@@ -1,7 +1,8 @@
 """The citations in a text: Markdown, an issue, an answer, JSON.
 
 A citation in a text is recognised by its end, `:first-last@commit`, which little else looks like; its path is what
-stands to the left of that. In a JSON document only the strings are read, unescaped.
+stands to the left of that. One of a commit is `commit id "subject"`. In a JSON document only the strings
+are read, unescaped.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from itza_git.answering.citation import COMMIT, LINES, PATH_CHARACTER, PATH_START, Citation, render
+from itza_git.answering.citation import (
+    COMMIT,
+    COMMIT_CITATION,
+    LINES,
+    PATH_CHARACTER,
+    PATH_START,
+    Citation,
+    CommitCitation,
+    commit_cited,
+    render,
+)
 from itza_git.paths import unquote
 
 # Not within a longer word, a version (`@1234.5`), a host (`@cafe.example`) or a branch (`@dead-end`).
@@ -24,8 +35,8 @@ _LONGEST_PATH = 4 * 4096
 
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?', re.DOTALL)
 _UNIT = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]", re.DOTALL)
-# In our own JSON this holds the repository's text, which says nothing about the repository.
-_QUOTED_TEXT = "text"
+# In our own JSON these hold the repository's text, which says nothing about the repository.
+_QUOTED_TEXT = ("text", "subject")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +46,12 @@ class Found:
     in_json says that the text is JSON, so that what takes its place is to be escaped as the citation was.
     """
 
-    citation: Citation
+    citation: Citation | CommitCitation
     start: int
     end: int
     in_json: bool = False
 
-    def written(self, citation: Citation) -> str:
+    def written(self, citation: Citation | CommitCitation) -> str:
         """Another citation as it is written in this one's place."""
         text = render(citation)
         return json.dumps(text)[1:-1] if self.in_json else text
@@ -72,7 +83,7 @@ def _in_json(text: str, ours: bool) -> Iterator[Found]:
     for string in _STRING.finditer(text):
         if string[2]:
             key = string[1]
-        elif "@" in string[1] and not (ours and key == _QUOTED_TEXT):
+        elif ("@" in string[1] or "commit " in string[1]) and not (ours and key in _QUOTED_TEXT):
             yield from _in_string(string[1], string.start(1))
 
 
@@ -89,6 +100,13 @@ def _in_string(escaped: str, offset: int) -> Iterator[Found]:
 
 
 def _in_prose(text: str) -> list[Found]:
+    commits = [Found(commit_cited(one), *one.span()) for one in COMMIT_CITATION.finditer(text)]
+    # A subject may hold what looks like a citation of lines.
+    lines = [one for one in _of_lines(text) if not any(c.start < one.end and one.start < c.end for c in commits)]
+    return sorted([*commits, *lines], key=lambda one: one.start)
+
+
+def _of_lines(text: str) -> list[Found]:
     found: list[Found] = []
     for end in _END.finditer(text):
         start = _path_start(text, max(0, end.start() - _LONGEST_PATH), end.start())

@@ -52,11 +52,17 @@ FORGES: dict[str, Callable[[str, int, int, bool], str]] = {
 }
 
 
+COMMIT_PAGES = {"github": "/commit/", "gitlab": "/-/commit/", "bitbucket": "/commits/", "gitea": "/commit/"}
+
+
 class Pages(Protocol):
     """Where a citation leads."""
 
     def url(self, path: bytes, first: int, last: int, commit: str) -> str | None:
         """The page that shows lines at a commit; None when there is none."""
+
+    def commit_url(self, commit: str) -> str | None:
+        """The page of a commit; None when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,10 @@ class Links:
         if not _COMMIT.fullmatch(commit):
             return None
         return self.base + FORGES[self.forge](f"{commit}/{quote(path)}", first, last, bool(_PAGES.search(path)))
+
+    def commit_url(self, commit: str) -> str | None:
+        """The page of a commit; None unless commit is a full hex id."""
+        return f"{self.base}{COMMIT_PAGES[self.forge]}{commit}" if _COMMIT.fullmatch(commit) else None
 
 
 def links_of(repository: Repository) -> Links | None:

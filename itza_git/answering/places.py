@@ -1,6 +1,6 @@
-"""Places that a model writes by itself, `path:lines` or even `path:lines@commit`: which passages they mean.
+"""Places that a model writes by itself, `path:lines`, `path:lines@commit`, `commit id`: which passages they mean.
 
-Lines and commits are the tool's to print, so these go whatever they say; a path that a passage has stays.
+Lines and commits are the tool's to print, so these go whatever they say; a path or a commit that a passage has stays.
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ _PLACE = re.compile(
 )
 # What only a citation has, in whatever it stands.
 _BARE = re.compile(rf":\d+(?:[-\u2013]\d+)?{_COMMIT}")
+# With the subject behind it, it would be a citation of a commit.
+_COMMIT_NAMED = re.compile(
+    r"""(?P<name>\bcommit\s+`?(?P<id>[0-9a-f]{7,64})\b`?)(?:\s*["\u201c][^"\u201d\n]*["\u201d])?"""
+)
 _FILE = re.compile(r"[^/]+(?:/[^/]+)*/[^/]*\.\w{1,8}")
 
 
@@ -35,7 +39,7 @@ def take_out(text: str, blocks: Sequence[Block], found: Callable[[str, int | Non
 
     def replaced(place: re.Match[str]) -> str:
         path = place["path"].strip('"')
-        known = [index for index, block in enumerate(blocks) if _is_path(path, block)]
+        known = [index for index, block in enumerate(blocks) if not block.is_commit and _is_path(path, block)]
         if not (known or place["commit"] or _FILE.fullmatch(path)):
             return place[0]
         first = _number(place["first"])
@@ -48,7 +52,16 @@ def take_out(text: str, blocks: Sequence[Block], found: Callable[[str, int | Non
             f"{place['space']}{place['open'] or ''}{place['tick']}{place['path']}{place['tick']}{place['close'] or ''}"
         )
 
-    text = _PLACE.sub(replaced, text)
+    def commit(named: re.Match[str]) -> str:
+        id = named["id"]
+        known = (index for index, block in enumerate(blocks) if block.is_commit and _is_commit(id, block))
+        index = next(known, None)
+        if index is None and any(id in block.text for block in blocks):
+            return named[0]
+        found(named[0].strip(), index)
+        return "" if index is None else named["name"]
+
+    text = _COMMIT_NAMED.sub(commit, _PLACE.sub(replaced, text))
 
     def bare(lines: re.Match[str]) -> str:
         found(lines[0], None)
@@ -61,6 +74,10 @@ def _is_path(path: str, block: Block) -> bool:
     """Whether the text means the block's path: all of it, or its end from a folder on."""
     whole = quote(block.passage.path).strip('"')
     return f"/{whole}".endswith(f"/{path.removeprefix('./')}")
+
+
+def _is_commit(id: str, block: Block) -> bool:
+    return block.passage.blob.hex().startswith(id)
 
 
 def _number(digits: str) -> int:

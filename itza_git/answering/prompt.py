@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from itza_git.answering.examples import PREFIX
 from itza_git.errors import UsageError
@@ -30,6 +30,14 @@ FEWEST_LINES = 5
 LONGEST_LINE = 240
 SMALLEST_BUDGET = 600
 
+# The kind of a passage that is a commit's message.
+COMMIT = "commit"
+
+Notes = Mapping[tuple[bytes, bytes], str]
+"""What is to stand in the header of passages, by path and blob."""
+
+NO_NOTES: Notes = {}
+
 _INDENT = "    "
 # What chat templates turn into borders of turns. A server reads them in the text of a message too.
 _TEMPLATE_TOKEN = re.compile(
@@ -41,18 +49,30 @@ _TEMPLATE_TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A passage as the model sees it: its number, and the lines first..last of the file, as the blob has them."""
+    """A passage as the model sees it: its number, and the lines first..last of the file, as the blob has them.
+
+    A commit's message is one too; note then says which commit it is, and of lines something more about them.
+    """
 
     n: int
     passage: Passage
     first: int
     last: int
     text: str
+    note: str = ""
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether it is a commit's message, not lines of a file."""
+        return self.passage.kind == COMMIT
 
     @property
     def header(self) -> str:
-        """The line above the passage: `[n] path lines first-last`."""
-        return f"[{self.n}] {plain(quote(self.passage.path))} lines {self.first}-{self.last}"
+        """The line above the passage: `[n] path lines first-last`, `[n] commit id date subject`."""
+        if self.is_commit:
+            return f"[{self.n}] {plain(self.note)}"
+        note = f" {plain(self.note)}" if self.note else ""
+        return f"[{self.n}] {plain(quote(self.passage.path))} lines {self.first}-{self.last}{note}"
 
     @property
     def rendered(self) -> str:
@@ -80,16 +100,19 @@ def budget(question: str, num_ctx: int) -> int:
     return characters
 
 
-def select(passages: Sequence[tuple[Passage, str]], characters: int, most: int = MOST_PASSAGES) -> list[Block]:
+def select(
+    passages: Sequence[tuple[Passage, str]], characters: int, most: int = MOST_PASSAGES, notes: Notes = NO_NOTES
+) -> list[Block]:
     """The best passages that fit, numbered from 1; at most two of a file, long ones cut at the end."""
     blocks: list[Block] = []
     of_file: Counter[bytes] = Counter()
     for passage, text in passages:
         if len(blocks) == most:
             break
-        if of_file[passage.path] == MOST_OF_A_FILE:
+        if passage.path and of_file[passage.path] == MOST_OF_A_FILE:
             continue
-        block = _fit(len(blocks) + 1, passage, text, characters)
+        note = notes.get((passage.path, passage.blob), "")
+        block = _fit(Block(len(blocks) + 1, passage, passage.first, passage.last, text, note), characters)
         if block is not None:
             blocks.append(block)
             of_file[passage.path] += 1
@@ -97,14 +120,14 @@ def select(passages: Sequence[tuple[Passage, str]], characters: int, most: int =
     return blocks
 
 
-def _fit(n: int, passage: Passage, text: str, characters: int) -> Block | None:
+def _fit(whole: Block, characters: int) -> Block | None:
     """The block with as many lines as fit; None when those are too few to show anything."""
-    lines = text.removesuffix("\n").split("\n")[: min(MOST_LINES, passage.last - passage.first + 1)]
-    fewest = 1 if n == 1 else min(FEWEST_LINES, len(lines))
+    lines = whole.text.removesuffix("\n").split("\n")[: min(MOST_LINES, whole.last - whole.first + 1)]
+    fewest = 1 if whole.n == 1 else min(FEWEST_LINES, len(lines))
     for count in range(len(lines), fewest - 1, -1):
-        block = Block(n, passage, passage.first, passage.first + count - 1, "\n".join(lines[:count]))
+        block = replace(whole, last=whole.first + count - 1, text="\n".join(lines[:count]))
         # The best passage is worth any line of it.
-        if len(block.rendered) <= characters or (n == 1 and count == 1):
+        if len(block.rendered) <= characters or (whole.n == 1 and count == 1):
             return block
     return None
 

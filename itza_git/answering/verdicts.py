@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from itza_git.answering.citation import Citation
+from itza_git.answering.citation import Citation, CommitCitation
 from itza_git.answering.finding import Found
 
 Status = Literal["same", "moved", "changed", "gone", "uncommitted"]
@@ -19,12 +19,12 @@ class Verdict:
     """What became of a citation's lines.
 
     reason says more, in words. now cites the new place of lines that `moved`, and what stands in the place of those
-    that `changed`; before and after are the lines of both, for a diff.
+    that `changed`, or a commit by its real subject; before and after are the lines of both, for a diff.
     """
 
     status: Status
     reason: str = ""
-    now: Citation | None = None
+    now: Citation | CommitCitation | None = None
     before: tuple[bytes, ...] = ()
     after: tuple[bytes, ...] = ()
 

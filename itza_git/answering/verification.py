@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from itza_git.answering.citation import WORKTREE, Citation
+from itza_git.answering.citation import WORKTREE, Citation, CommitCitation, render, short
 from itza_git.answering.finding import Found, find_all
 from itza_git.answering.following import (
     ALIKE,
@@ -103,12 +103,12 @@ class _Check:
         self._lines: dict[bytes, list[bytes]] = {}
         self._compared: dict[tuple[bytes, bytes], Versions] = {}
 
-    def verdicts(self, citations: Iterable[Citation]) -> dict[Citation, Verdict]:
+    def verdicts(self, citations: Iterable[Citation | CommitCitation]) -> dict[Citation | CommitCitation, Verdict]:
         """The verdict on each, where more than one citation names the same lines only once."""
-        found: dict[Citation, Verdict] = {}
+        found: dict[Citation | CommitCitation, Verdict] = {}
         sources = []
         for citation in dict.fromkeys(citations):
-            source = self._source(citation)
+            source = self._of_commit(citation) if isinstance(citation, CommitCitation) else self._source(citation)
             if isinstance(source, Verdict):
                 found[citation] = source
             else:
@@ -117,6 +117,20 @@ class _Check:
         return found | {source.citation: source.verdict for source in sources}
 
     # What is cited
+
+    def _of_commit(self, citation: CommitCitation) -> Verdict:
+        """Whether a commit is there, belongs to the target's history, and is called what the citation calls it."""
+        commit = self._commit(citation.commit)
+        if isinstance(commit, str):
+            return Verdict("gone", commit)
+        if not self._repository.is_ancestor(commit.id, self._target.id):
+            return Verdict("gone", f"not in the history of {self._at}")
+        (message,) = self._repository.messages([commit.id])
+        subject = message.subject if message else ""
+        if citation.subject in (subject, short(subject)):
+            return Verdict("same")
+        now = CommitCitation(citation.commit, short(subject))
+        return Verdict("changed", f"its subject is {render(now).partition(' ')[2].partition(' ')[2]}", now)
 
     def _source(self, citation: Citation) -> _Source | Verdict:
         if citation.commit == WORKTREE:

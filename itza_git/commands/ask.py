@@ -30,6 +30,7 @@ NOT_VERIFIED = 4
 @click.option("--no-model", is_flag=True, help="Show the passages, ask no model.")
 @click.option("--strict", is_flag=True, help="Exit with 4 unless every statement carries a verified citation.")
 @click.option("--force", is_flag=True, help="Ask the model even when nothing here seems to answer.")
+@click.option("--no-history", is_flag=True, help="No commits as evidence for why something is as it is.")
 @common.json_option
 @common.verbose_option("Say why a passage ranks where it does.")
 def ask(
@@ -46,6 +47,7 @@ def ask(
     no_model: bool,
     strict: bool,
     force: bool,
+    no_history: bool,
     as_json: bool,
     verbose: bool,
 ) -> int:
@@ -74,7 +76,7 @@ def ask(
             for itza in several.members.values():
                 common.tell_damage(itza)
     else:
-        tree: dict[str, Any] = {"rev": rev, "branch": branch, "worktree": worktree}
+        tree: dict[str, Any] = {"rev": rev, "branch": branch, "worktree": worktree, "history": not no_history}
         with Itza.open() as itza, common.watching(itza) as watch:
             asked = itza.ask(" ".join(question), paths=common.from_top(itza, paths), watch=watch, **tree, **options)
             cited, dirty, links = itza.citations(asked), as_json and itza.is_dirty(rev, branch), itza.links
@@ -126,10 +128,11 @@ def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool, lin
         if status == "no_se":
             click.echo("\nnearest passages:\n")
         click.echo(render.hits(render.first(asked.result, limit or SHOWN_PASSAGES), common.style(), verbose, links))
+    common.print_commits(asked.result, verbose, links)
 
 
 def _exit_code(asked: AskResult, strict: bool) -> int:
-    if asked.answer.status == "no_se" or not asked.result.hits:
+    if asked.answer.status == "no_se" or not (asked.result.hits or asked.result.past):
         return common.NOTHING_FOUND
     if strict and not asked.answer.fully_verified:
         return NOT_VERIFIED

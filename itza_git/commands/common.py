@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -22,6 +22,10 @@ from itza_git.paths import quote
 from itza_git.records import Coverage
 from itza_git.render import Style, clean
 from itza_git.results import SearchResult
+from itza_git.words import words
+
+if TYPE_CHECKING:
+    from itza_git.answering.links import Pages
 
 NOTHING_FOUND = 1
 # A line that goes to a file or a pipe is not cut.
@@ -135,6 +139,17 @@ def note(text: str) -> None:
     click.echo(clean(text), err=True)
 
 
+def print_commits(result: SearchResult, verbose: bool, links: Pages | None) -> None:
+    """The commits that tell the reason, under the passages."""
+    if result.past is None or not result.past.commits:
+        return
+    from itza_git.render_history import commits
+    from itza_git.search.question import Question
+
+    wanted = frozenset(Question(result.query).content_words)
+    click.echo("\n" + commits(result.past, wanted, style(), verbose, links))
+
+
 def tell(result: SearchResult) -> None:
     """What the user should know beside the hits: what is not covered, what a literal search does better."""
     tell_coverage(result.coverage, result.rev, "git itza repos index" if result.repositories else "git itza index")
@@ -145,9 +160,9 @@ def tell(result: SearchResult) -> None:
         note(f"hint: a literal search finds that too: {result.literal}")
     if not result.hits:
         note(f"nothing found for: {result.query}")
-    elif result.found.unknown:
+    elif unknown := [word for word in result.found.unknown if word not in _told(result)]:
         place = "these trees" if result.repositories else "this tree"
-        note(f"note: nowhere in {place}: {', '.join(result.found.unknown)}")
+        note(f"note: nowhere in {place}: {', '.join(unknown)}")
 
 
 def tell_coverage(coverage: Coverage, rev: str, command: str = "git itza index") -> None:
@@ -157,6 +172,12 @@ def tell_coverage(coverage: Coverage, rev: str, command: str = "git itza index")
         note(f"note: {rev} holds no file that can be searched; what was skipped, and why: git itza index -v")
     if coverage.indexed < coverage.total:
         note(f"note: {coverage.indexed} of {coverage.total} files indexed; the rest: {command}")
+
+
+def _told(result: SearchResult) -> set[str]:
+    """The words of the commits that were found."""
+    found = result.past.commits if result.past else ()
+    return {word for one in found for word in words(f"{one.subject} {one.text}")}
 
 
 def tell_unreadable(coverage: Coverage) -> None:

@@ -7,6 +7,7 @@ import click
 from itza_git import render, render_json
 from itza_git.api import Itza
 from itza_git.commands import common
+from itza_git.indexing import Watch
 from itza_git.paths import quote
 
 
@@ -21,11 +22,12 @@ def index(rev: str, as_json: bool, verbose: bool) -> int:
     """
     with Itza.open() as itza, common.watch() as watch:
         done = itza.refresh(rev, watch=watch)
+        messages = itza.remember(rev, watch=Watch(waiting=watch.waiting))
         common.tell_damage(itza)
     if as_json:
-        common.print_json(render_json.report_json(done))
+        common.print_json(render_json.report_json(done, messages))
         return 0
-    click.echo(render.report(done, common.style()))
+    click.echo(render.report(done, common.style(), messages))
     if verbose:
         for one in done.coverage.skipped:
             click.echo(f"  {one.reason:12} {quote(one.path)}")

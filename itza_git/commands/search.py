@@ -70,7 +70,7 @@ def search(
         if common.several_heads(all_repos, repos, rev, branch, worktree):
             found = _in_several(stack, " ".join(query), repos, paths, options)
         else:
-            tree = {"rev": rev, "branch": branch, "worktree": worktree}
+            tree = {"rev": rev, "branch": branch, "worktree": worktree, "history": verbose}
             found = _in_one(stack, " ".join(query), paths, tree | options, dirty=form == "json")
     shown = _Shown(form, sides != (None, None), verbose, null, max_chars)
     left_out = _print(found, shown)
@@ -158,6 +158,7 @@ def _print(found: _Found, shown: _Shown) -> int:
 def _print_text(found: _Found, shown: _Shown) -> None:
     draw = render.whole_hits if shown.whole else render.hits
     click.echo(draw(found.result, common.style(), shown.verbose, found.links))
+    common.print_commits(found.result, shown.verbose, found.links)
 
 
 def _print_jsonl(found: _Found, shown: _Shown) -> None:

@@ -181,8 +181,8 @@ class BaseRepository(ABC):
             else:
                 yield history.parse_commit(commit, content)
 
-    def ancestors(self, commit: bytes, most: int, without: bytes | None = None) -> list[bytes]:
-        return history.ancestors(self._git, commit, most, without)
+    def ancestors(self, commits: Collection[bytes], most: int, without: bytes | None = None) -> list[bytes]:
+        return history.ancestors(self._git, commits, most, without)
 
     def is_ancestor(self, commit: bytes, of: bytes) -> bool:
         return history.is_ancestor(self._git, commit, of)

@@ -43,10 +43,11 @@ def _decoded(message: bytes, encoding: bytes) -> str:
         return message.decode("utf-8", "replace")
 
 
-def ancestors(git: CommandLine, commit: bytes, most: int, without: bytes | None) -> list[bytes]:
+def ancestors(git: CommandLine, commits: Collection[bytes], most: int, without: bytes | None) -> list[bytes]:
     """See `Repository.ancestors`."""
-    excluded = [f"^{without.hex()}"] if without else []
-    done = git.run("rev-list", f"--max-count={most}", commit.hex(), *excluded, "--")
+    named = [*(one.hex() for one in commits), *([f"^{without.hex()}"] if without else [])]
+    stdin = "".join(f"{one}\n" for one in named).encode()
+    done = git.run("rev-list", f"--max-count={most}", "--ignore-missing", "--stdin", stdin=stdin)
     return [bytes.fromhex(line.decode()) for line in done.stdout.split()]
 
 

@@ -101,8 +101,8 @@ class Repository(Protocol):
     def messages(self, commits: Iterable[bytes]) -> Iterator[CommitMessage | None]:
         """Each commit with its message, in the order asked; None for one that cannot be read."""
 
-    def ancestors(self, commit: bytes, most: int, without: bytes | None = None) -> list[bytes]:
-        """The ids of a commit and its ancestors, newest first, at most so many; none that without reaches."""
+    def ancestors(self, commits: Collection[bytes], most: int, without: bytes | None = None) -> list[bytes]:
+        """The ids of commits and all their ancestors, newest first, at most so many; none that without reaches."""
 
     def is_ancestor(self, commit: bytes, of: bytes) -> bool:
         """Whether a commit is another one, or an ancestor of it."""

@@ -46,6 +46,7 @@ def _refresh(git_dir: Path, worktree: str, ref: str) -> Pass:
     started = time.monotonic()
     with Itza.open(git_dir) as itza:
         report = itza.refresh("HEAD")
+        itza.remember("HEAD")
     took = round((time.monotonic() - started) * 1000)
     covered = report.coverage
     return Pass(

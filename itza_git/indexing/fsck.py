@@ -18,7 +18,7 @@ from itza_git.store import lock
 from itza_git.store.container import TEMPORARY, Container, cannot_write
 from itza_git.store.proof import KINDS_OF_FILES, prove
 from itza_git.store.recipe import digest
-from itza_git.store.space import ASIDE, FOLDER, move_aside
+from itza_git.store.space import ASIDE, FOLDER, HISTORY, move_aside
 
 # Blobs that are read at once to count their lines.
 _AT_ONCE = 1000
@@ -108,18 +108,19 @@ class _Reader:
             self._blobs,
             self._chunks,
             tuple(faults),
-            tuple(sorted(self._root.glob(f"spaces/*/{ASIDE}/*"))),
+            tuple(sorted([*self._root.glob(f"spaces/*/{ASIDE}/*"), *self._root.glob(f"spaces/*/{HISTORY}/{ASIDE}/*")])),
         )
 
     def _space(self, folder: Path) -> Iterator[Fault]:
         yield from _recipe(folder)
         yield from self._heads(folder / "heads.json")
-        for name, kind in KINDS_OF_FILES.items():
-            for path in sorted((folder / name).glob("*.itza")):
-                if path.name.startswith(TEMPORARY):
-                    continue
-                with suppress(FileNotFoundError):
-                    yield from self._container(path, kind)
+        for part in (folder, folder / HISTORY):
+            for name, kind in KINDS_OF_FILES.items():
+                for path in sorted((part / name).glob("*.itza")):
+                    if path.name.startswith(TEMPORARY):
+                        continue
+                    with suppress(FileNotFoundError):
+                        yield from self._container(path, kind)
 
     def _container(self, path: Path, kind: str) -> Iterator[Fault]:
         try:

@@ -11,22 +11,26 @@ from numpy.typing import NDArray
 from itza_git.chunking.languages import language_of
 from itza_git.errors import UnreadableObject
 from itza_git.git import Repository
+from itza_git.indexing.history import LANGUAGE
 from itza_git.records import GITLINK, SYMLINK, Commit
 from itza_git.store import Space, prune
 from itza_git.store.pack import key_of, keys_array
 
 # Reflog entries that count as recent; git itself forgets them after 90 days.
 MOST_REFLOG_ENTRIES = 500
+# Beyond so many commits nobody's messages are indexed.
+MOST_REACHED = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """What was dropped: blobs, views and spaces, and the bytes that it freed."""
+    """What was dropped: blobs, views, spaces and commit messages, and the bytes that it freed."""
 
     blobs: int
     views: int
     spaces: int
     freed: int
+    messages: int = 0
 
 
 def kept_commits(repository: Repository) -> list[Commit]:
@@ -47,12 +51,20 @@ def collect(repository: Repository, space: Space, waiting: Callable[[], None]) -
         return Collected(0, 0, 0, 0)
     before = space.size()
     with space.writer(waiting=waiting):
-        trees = {commit.tree for commit in kept_commits(repository)}
+        kept = kept_commits(repository)
+        trees = {commit.tree for commit in kept}
         blobs = prune.drop_all_but(space, _keys(repository, trees))
         views = prune.drop_views(space, {tree.hex() for tree in trees})
         spaces = prune.drop_unreadable_spaces(space)
         prune.drop_set_aside(space)
-    return Collected(blobs, views, spaces, max(before - space.size(), 0))
+        messages = prune.drop_all_but(space.history, _messages(repository, space.history, kept))
+    return Collected(blobs, views, spaces, max(before - space.size(), 0), messages)
+
+
+def _messages(repository: Repository, history: Space, kept: Iterable[Commit]) -> NDArray[np.bytes_]:
+    """The key of every commit that a kept one reaches; none are looked for when the store holds no message."""
+    reached = repository.ancestors([commit.id for commit in kept], MOST_REACHED) if history.packs() else []
+    return keys_array(sorted(key_of(id, LANGUAGE) for id in reached), repository.id_length)
 
 
 def _keys(repository: Repository, trees: Iterable[bytes]) -> NDArray[np.bytes_]:

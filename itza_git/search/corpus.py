@@ -70,6 +70,11 @@ class Corpus:
         return bool((self._pack_of[self.view.indexable] >= 0).all())
 
     @property
+    def held(self) -> int:
+        """How many entries the store holds."""
+        return int((self._pack_of >= 0).sum())
+
+    @property
     def rows(self) -> int:
         """How many rows the packs hold, those of other trees included."""
         return int(self.row_offset[-1])

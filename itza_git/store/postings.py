@@ -52,6 +52,13 @@ class Postings:
         return np.repeat(self.term, np.diff(self.start)), self.row.astype(np.int64), self.count
 
 
+def empty(rows: int) -> Postings:
+    """The postings of so many texts without a term."""
+    nothing = np.empty(0, np.uint32)
+    start = np.zeros(1, np.uint32)
+    return Postings(np.zeros(rows, np.uint32), np.empty(0, np.uint64), start, nothing, np.empty(0, np.uint8))
+
+
 def from_bags(bags: Bags, row_type: type[np.unsignedinteger[Any]]) -> Postings:
     """The postings of texts: words and compounds of each."""
     row = np.concatenate([bags.words.text, bags.compounds.text]).astype(np.int64)

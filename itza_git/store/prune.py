@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itza_git.store.pack import MOST_ROWS, Pack, merge
-from itza_git.store.space import ASIDE, Space
+from itza_git.store.space import ASIDE, HISTORY, Space
 
 
 def drop_all_but(space: Space, keys: NDArray[np.bytes_]) -> int:
@@ -61,8 +61,9 @@ def drop_views(space: Space, trees: Set[str]) -> int:
 
 def drop_set_aside(space: Space) -> None:
     """Delete the damaged files that were set aside, of all spaces."""
-    for aside in space.folder.parent.glob(f"*/{ASIDE}"):
-        shutil.rmtree(aside, ignore_errors=True)
+    for pattern in (f"*/{ASIDE}", f"*/{HISTORY}/{ASIDE}"):
+        for aside in space.folder.parent.glob(pattern):
+            shutil.rmtree(aside, ignore_errors=True)
 
 
 def drop_unreadable_spaces(space: Space) -> int:

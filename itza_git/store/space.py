@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any, TypeVar
@@ -24,6 +24,8 @@ from itza_git.store.recipe import Recipe
 from itza_git.store.view import View
 
 FOLDER = "itza"
+# The part with the messages of commits.
+HISTORY = "history"
 # Where damaged files go; gc deletes them.
 ASIDE = "damaged"
 # More packs than this are merged; each costs a search about 0.2 ms.
@@ -62,15 +64,25 @@ class Located:
 class Space:
     """The folder of one recipe. Opening reads nothing and creates nothing; writing happens under `writer`."""
 
-    def __init__(self, common_dir: Path, recipe: Recipe, id_length: int) -> None:
+    def __init__(self, common_dir: Path, recipe: Recipe, id_length: int, part: str = "") -> None:
         self.root = common_dir / FOLDER
-        self.folder = self.root / "spaces" / recipe.name
+        self._whole_folder = self.root / "spaces" / recipe.name
+        self.folder = self._whole_folder / part
+        self.is_part = bool(part)
         self.recipe = recipe
+        self._common_dir = common_dir
         self._id_length = id_length
         self._open: dict[str, Pack] = {}
         self._located: tuple[NDArray[np.bytes_], list[Pack], Located] | None = None
         self.damaged: list[Damaged] = []
         self.set_aside: list[Damaged] = []
+
+    @cached_property
+    def history(self) -> Space:
+        """The part that holds commit messages: its keys are of commits, and no question about code ever reads it."""
+        part = Space(self._common_dir, self.recipe, self._id_length, HISTORY)
+        part.set_aside = self.set_aside
+        return part
 
     @property
     def packs_folder(self) -> Path:
@@ -150,7 +162,7 @@ class Space:
         if found:
             with suppress(StoreError), self.writer():  # sets them aside
                 pass
-        return found
+        return found + (self.history.check() if (self.folder / HISTORY).is_dir() else [])
 
     # Views
 
@@ -236,14 +248,16 @@ class Space:
         with lock.writer(self.root, wait, waiting):
             # Under the lock, for whoever holds it clears unfinished files away.
             self._clear_leftovers()
-            if not (self.folder / "recipe.json").exists():
-                write_json(self.folder / "recipe.json", self.recipe.describe())
+            described = self._whole_folder / "recipe.json"
+            if not described.exists():
+                write_json(described, self.recipe.describe())
             yield
 
     def _make_folders(self) -> None:
         try:
             # One after the other: what mkdir makes of parents does not have the mode.
-            for folder in (self.root, self.folder.parent, self.folder, self.packs_folder, self.folder / "views"):
+            folders = [self.root, self._whole_folder.parent, self._whole_folder, self.folder, self.packs_folder]
+            for folder in folders if self.is_part else [*folders, self.folder / "views"]:
                 folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as e:
             raise cannot_write(self.root, e) from e

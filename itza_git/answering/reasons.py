@@ -1,0 +1,135 @@
+"""Commits as evidence: who last touched the passages, and whose messages speak of what is asked.
+
+An answer waits for this, so all of it is bounded. What is not found in time is lacking evidence, never a wrong one:
+each commit here is the asked one or an ancestor of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from itza_git.answering.touching import Blames, Lines
+from itza_git.embedding import Embedder
+from itza_git.git import Repository
+from itza_git.records import Commit, CommitMessage, Passage
+from itza_git.search.corpus import Corpus
+from itza_git.search.dense import dense
+from itza_git.search.features import stem
+from itza_git.search.lexical import lexical
+from itza_git.search.question import Question
+from itza_git.search.ranking import fused
+from itza_git.trailers import said
+from itza_git.words import Vocabulary, words
+
+MOST_REASONS = 4
+# So many of the nearest messages are looked at closely.
+MOST_NEAREST = 12
+# What it counts to have touched all of the best passage, beside similarities of 0..1 each.
+TOUCH_WEIGHT = 0.5
+# A commit that touched none of the passages must hold so much of the question.
+LEAST_SHARE = 0.6
+
+By = Literal["blame", "message", "range"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A commit that tells something of what is asked, and how much.
+
+    lines are those that it was the last to touch; share is the part of the question's words that its message holds.
+    """
+
+    message: CommitMessage
+    score: float
+    by: By
+    lines: tuple[Lines, ...] = ()
+    share: float = 0.0
+
+
+def reasons(
+    repository: Repository,
+    embedder: Embedder,
+    commit: Commit,
+    text: str,
+    passages: Sequence[Passage],
+    history: Callable[[], Corpus],
+) -> list[Reason]:
+    """The few best commits for a question and the passages found for it, best first.
+
+    history gives the messages that are indexed, which may take its time: git is busy with blame meanwhile.
+    """
+    with Blames(repository, commit, passages) as blames:
+        corpus = history()
+        question = Question(text, corpus.holding)
+        told = list(repository.messages(_nearest(question, corpus, embedder)))
+        touches = blames.touches()
+    found = {touch.message.id: Reason(touch.message, touch.weight, "blame", touch.lines) for touch in touches}
+    found = {one.id: Reason(one, 0.0, "message") for one in told if one is not None} | found
+    return _best(list(found.values()), Likeness(question, corpus, embedder))
+
+
+def of_range(
+    repository: Repository, embedder: Embedder, commits: Sequence[bytes], text: str, corpus: Corpus
+) -> list[Reason]:
+    """The few of the commits of a range that tell most of what is asked, best first."""
+    messages = [one for one in repository.messages(commits) if one is not None and one.subject]
+    likeness = Likeness(Question(text, corpus.holding), corpus, embedder)
+    found = [
+        Reason(message, round(share + cosine, 3), "range", share=share)
+        for message, (share, cosine) in zip(messages, likeness.of(messages), strict=True)
+    ]
+    return sorted(found, key=lambda one: -one.score)[:MOST_REASONS]
+
+
+def _nearest(question: Question, corpus: Corpus, embedder: Embedder) -> list[bytes]:
+    """The commits whose messages are nearest to the question, best first."""
+    scores = [lexical(corpus, question.terms).score, dense(corpus, embedder.embed_question(question.content)).own]
+    order = fused(corpus, scores, np.ones(len(corpus.view), bool))
+    return [corpus.view.id[corpus.entry[at]].tobytes() for at in order[:MOST_NEAREST].tolist()]
+
+
+def _best(candidates: Sequence[Reason], likeness: Likeness) -> list[Reason]:
+    candidates = [one for one in candidates if one.message.subject]
+    found = []
+    for one, (share, cosine) in zip(candidates, likeness.of([c.message for c in candidates]), strict=True):
+        score = share + cosine + TOUCH_WEIGHT * one.score
+        if one.lines or share >= LEAST_SHARE:
+            found.append(replace(one, score=round(score, 3), share=round(share, 3)))
+    return sorted(found, key=lambda one: -one.score)[:MOST_REASONS]
+
+
+class Likeness:
+    """How much of a question a commit message holds, and how near it is."""
+
+    def __init__(self, question: Question, corpus: Corpus, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._question = question
+        idf = lexical(corpus, dict.fromkeys(question.content_words, 1.0)).idf
+        # Of a word in another language any of its translations will do.
+        self._asked = [
+            (frozenset(map(stem, [word, *english])), max(idf[one] for one in english))
+            for word, english in question.asked.items()
+        ]
+
+    def of(self, messages: Sequence[CommitMessage]) -> list[tuple[float, float]]:
+        """Of each message the share of the question's words that it holds, by their rarity, and the cosine, 0..1 each.
+
+        The cosine is 0 where a server would have to be asked for it.
+        """
+        texts = [said(message.text) for message in messages]
+        return list(zip(map(self._share, texts), self._cosines(texts), strict=True))
+
+    def _share(self, text: str) -> float:
+        held = set(map(stem, words(text)))
+        total = sum(weight for _, weight in self._asked)
+        return sum(weight for forms, weight in self._asked if not held.isdisjoint(forms)) / total if total else 0.0
+
+    def _cosines(self, texts: Sequence[str]) -> list[float]:
+        if not (self._embedder.is_local and texts):
+            return [0.0] * len(texts)
+        vectors = self._embedder.embed(texts, Vocabulary().count(texts))
+        return [max(float(one), 0.0) for one in vectors @ self._embedder.embed_question(self._question.content)]

@@ -1,0 +1,85 @@
+"""From a question and its passages to the commits that tell the reason, as an answer cites them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from itza_git import citing
+from itza_git.answering.citation import CommitCitation, render, short
+from itza_git.answering.reasons import LEAST_SHARE, Reason, reasons
+from itza_git.clock import day
+from itza_git.embedding import Embedder
+from itza_git.git import Repository
+from itza_git.indexing import Watch
+from itza_git.records import Commit, Passage
+from itza_git.results import CommitHit, Past, SearchResult
+from itza_git.search.corpus import Corpus
+from itza_git.trailers import said
+from itza_git.trees import Trees
+
+# A question waits so long for messages to be indexed, beside git's blame.
+PATIENCE = 1.0
+# More of a message is a list of other messages.
+MOST_LINES = 60
+
+
+def past(repository: Repository, trees: Trees, embedder: Embedder, commit: Commit, result: SearchResult) -> Past:
+    """The commits that tell the reason of what a search was about, at a commit."""
+    passages = [hit.passage for hit in result.hits if hit.passage.path not in result.uncommitted]
+    messages: list[Corpus] = []
+
+    def history() -> Corpus:
+        # A server would take its time for each message: the hooks and `git itza index` have more of it.
+        patience = PATIENCE if embedder.is_local else 0.0
+        messages.append(trees.messages(commit.id, Watch(patience=patience)))
+        return messages[0]
+
+    found = reasons(repository, embedder, commit, result.query, passages, history)
+    return Past(tuple(_hit(repository, commit, one) for one in found), messages[0].held, len(messages[0].view))
+
+
+def _hit(repository: Repository, commit: Commit, reason: Reason) -> CommitHit:
+    message = reason.message
+    lines = said(message.body).split("\n")
+    return CommitHit(
+        message.id.hex(),
+        cite_commit(repository, message.id, message.subject),
+        message.subject,
+        message.time,
+        "\n".join(lines[:MOST_LINES]).strip("\n"),
+        reason.by,
+        reason.score,
+        reason.share,
+        tuple(citing.cite(repository, path, first, last, commit.id) for path, first, last in reason.lines),
+    )
+
+
+def cite_commit(repository: Repository, commit: bytes, subject: str) -> str:
+    """The citation of a commit, abbreviated as git would."""
+    return render(CommitCitation(repository.abbreviate(commit), short(subject)))
+
+
+def is_strong(result: SearchResult) -> bool:
+    """Whether a commit's message holds so much of the question that it may answer where the passages do not."""
+    return any(one.share >= LEAST_SHARE for one in result.past.commits) if result.past else False
+
+
+def evidence(result: SearchResult) -> tuple[list[tuple[Passage, str]], dict[tuple[bytes, bytes], str]]:
+    """What an answer may rest on, best first: passages and commits in turn. And what to call each commit."""
+    passages = [(hit.passage, hit.text) for hit in result.hits]
+    commits, names = [], {}
+    for one in result.past.commits if result.past else ():
+        id, lines = bytes.fromhex(one.commit), one.text.count("\n") + 1
+        passage = Passage(b"", id, "commit", 1, lines, "commit", one.subject, one.score)
+        commits.append((passage, one.text))
+        abbreviated = one.citation.split(" ")[1]
+        names[b"", id] = f"commit {abbreviated} {day(one.time)} {short(one.subject)}"
+    return _in_turn(passages, commits), names
+
+
+def _in_turn(
+    passages: Sequence[tuple[Passage, str]], commits: Sequence[tuple[Passage, str]]
+) -> list[tuple[Passage, str]]:
+    mixed = [one for pair in zip(passages, commits, strict=False) for one in pair]
+    longer = passages if len(passages) > len(commits) else commits
+    return mixed + list(longer[len(mixed) // 2 :])
