@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from itza_git.embedding.builtin import WEIGHTS, Builtin, Header
+from itza_git.words import words
+from training.examples import BATCH, Examples
 from training.fetch_corpus import CORPUS, listed
-from training.mine import clean, mine, pairs
+from training.mine import clean, mine, named, pairs
 from training.pack import packed, quantised
 from training.pairs import Pair
 from training.sources import Source, is_hand_written, language_of
@@ -98,6 +100,13 @@ load :: FilePath -> Int -> IO Settings
 load path 0 = fail path
 load path retries = parseSettings retries <$> readFile path
 """,
+    "bash": b"""
+# Reads the settings of a user from disk.
+load() {
+  local path=$1 retries=$2
+  parse_settings "$(cat "$path")" "$retries" --strict
+}
+""",
 }
 
 
@@ -132,9 +141,57 @@ func C() {}
     assert list(pairs(Source("a.go", "go", text))) == []
 
 
-def test_each_comment_of_a_package_counts_once() -> None:
-    source = Source("a.py", "python", EXAMPLES["python"])
-    assert len(mine("a", [source, source])) == 1
+def test_each_comment_and_each_code_of_a_package_counts_once() -> None:
+    source = Source("a.go", "go", EXAMPLES["go"])
+    assert mine("a", [source, source]) == mine("a", [source])
+
+
+def test_a_docstring_of_a_file_is_paired_with_the_rest_of_the_file() -> None:
+    text = b'"""Settings of a user, on disk."""\n\nimport json\n\nRETRIES = 3\n\n' + EXAMPLES["python"]
+    whole, _ = pairs(Source("store/settings.py", "python", text))
+    assert (whole.doc, whole.name) == ("Settings of a user, on disk.", "")
+    assert "on disk." not in whole.code.split("def load")[0]
+    assert "RETRIES" in whole.code
+
+
+def test_a_definition_without_a_comment_is_found_by_its_name_which_it_lacks() -> None:
+    text = b"def read_settings(path):\n" + b"".join(b"    step_%d(path, settings)\n" % n for n in range(12))
+    (pair,) = named(Source("store.py", "python", text))
+    assert (pair.name, pair.doc) == ("read_settings", "")
+    assert "read_settings" not in pair.code
+
+
+def test_a_section_is_found_by_its_heading_but_a_changelog_is_not_mined() -> None:
+    text = b"# Reading the settings\n\n" + b"They lie in the folder of the user, one file each.\n" * 12
+    found = list(named(Source("docs/store.md", "markdown", text)))
+    assert [pair.name for pair in found] == ["Reading the settings"]
+    assert list(named(Source("CHANGES.md", "markdown", text))) == []
+
+
+def test_of_one_package_no_language_gives_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.mine.MOST_OF_ONE_PACKAGE", 1)
+    monkeypatch.setattr("training.mine.MOST_NAMED", 0)
+    more = EXAMPLES["go"].replace(b"Settings", b"Options").replace(b"settings", b"options")
+    assert len(mine("a", [Source("a.go", "go", EXAMPLES["go"]), Source("b.go", "go", more)])) == 1
+
+
+def test_what_is_asked_and_found_comes_from_the_pair_and_the_name_never_beside_itself() -> None:
+    asked = [f"read{n} the settings of a user" for n in range(40)]
+    given = [Pair("p", "go", f"load{n}", doc, f"load{n} parse file", "a/b.go") for n, doc in enumerate(asked)]
+    known = [*words(asked[0]), "load", "parse", "file", "b", *"123456789"]
+    row = {word: number for number, word in enumerate(known)}
+    examples = Examples(given, row, np.random.default_rng(1))
+    docs, codes = examples.draw(np.arange(40))
+    by_name = {text for text, at in zip(docs.text.tolist(), docs.row.tolist(), strict=True) if at == row["load"]}
+    assert by_name
+    assert set(docs.text.tolist()) == set(range(40))
+    assert not any(text in by_name and at == row["load"] for text, at in zip(codes.text, codes.row, strict=True))
+
+
+def test_batches_hold_each_pair_once() -> None:
+    given = [Pair(f"p{n % 3}", "go", "load", "doc", "code") for n in range(BATCH * 2)]
+    found = np.concatenate(list(Examples(given, {"doc": 0}, np.random.default_rng(1)).batches()))
+    assert sorted(found.tolist()) == list(range(BATCH * 2))
 
 
 def test_clean_keeps_the_description_alone() -> None:
@@ -155,7 +212,9 @@ def test_clean_keeps_the_description_alone() -> None:
         ("a/b_test.go", None),
         ("a/b.min.js", None),
         ("a/b.d.ts", None),
-        ("README.md", None),
+        ("README.md", "markdown"),
+        ("data.csv", None),
+        ("src/libuv/loop.c", None),
     ],
 )
 def test_vendored_copies_and_tests_are_passed_over(path: str, language: str | None) -> None:

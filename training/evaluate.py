@@ -44,7 +44,7 @@ def main() -> None:
     parser.add_argument("weights", type=Path, nargs="?", default=WEIGHTS)
     options = parser.parse_args()
     model = Builtin(options.weights)
-    pairs = [pair for pair in read(options.pairs) if pair.is_held_apart]
+    pairs = [pair for pair in read(options.pairs) if pair.is_held_apart and pair.doc]
     chance = random.Random(1)
     chance.shuffle(pairs)
     packages: dict[str, list[Pair]] = {}

@@ -17,7 +17,6 @@ from pathlib import Path
 
 CORPUS = Path(__file__).with_name("corpus.tsv")
 PATIENCE = 300
-_ARCHIVES = (".whl", ".zip", ".tgz", ".gz", ".bz2", ".xz", ".deb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class Package:
             return ["npm", "pack", "--silent", f"{self.name}@{self.version}"]
         if self.registry == "debian-binary":
             return ["apt-get", "download", "--quiet=2", f"{self.name}={self.version}"]
-        return ["apt-get", "source", "--quiet=2", "--download-only", f"{self.name}={self.version}"]
+        return ["apt-get", "source", "--quiet=2", "--download-only", "--tar-only", f"{self.name}={self.version}"]
 
 
 def listed(path: Path) -> list[Package]:

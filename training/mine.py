@@ -19,13 +19,25 @@ from pathlib import Path
 
 from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
+from itza_git.chunking import chunk
 from itza_git.words import words
 from training.fetch_corpus import CORPUS, Package, archives, listed
 from training.pairs import Pair, write
 from training.sources import Source, files_under, sources
 
-# No package may outweigh the others.
+# No package may outweigh the others: so many pairs of one language, and more where only a few packages have it.
 MOST_OF_ONE_PACKAGE = 2_500
+MOST_OF_A_RARE_ONE = 8_000
+RARE = {"bash", "csharp", "elixir", "kotlin", "lua", "scala", "swift"}
+# Definitions without a comment, and sections.
+MOST_NAMED = 1_000
+MOST_NAMED_OF_A_RARE_ONE = 4_000
+MOST_SECTIONS = 200
+PROSE = {"markdown", "rst"}
+NAMED_KINDS = ("function", "method", "type", "section")
+MOST_NAMES = 2
+MOST_NAME_WORDS = 12
+LONGEST_FILE = 6_000
 LONGEST_DOC = 500
 LONGEST_CODE = 3_000
 FEWEST_DOC_WORDS = 3
@@ -41,7 +53,8 @@ _COMMENTS = ("comment", "line_comment", "block_comment", "multiline_comment", "h
 _QUERIES = {
     "python": """
         (function_definition body: (block . (expression_statement (string) @doc)))
-        (class_definition body: (block . (expression_statement (string) @doc)))""",
+        (class_definition body: (block . (expression_statement (string) @doc)))
+        (module . (comment)* . (expression_statement (string) @doc))""",
     "elixir": '(unary_operator (call target: (identifier) @at (#eq? @at "doc"))) @doc',
 }
 
@@ -86,6 +99,7 @@ _NAME = re.compile(
     r"\b(?:class|struct|type|enum|trait|module|def|defp|defmacro)\s+(\w+)|([A-Za-z_]\w*)\s*\("
     r"|(\w+)\s*[:=]\s*(?:async )?function"
 )
+_NEWS = re.compile(r"(?i)chang|history|news|release|licen|contribut|conduct|security|todo|\.github")
 _QUOTES = re.compile(r"^[rRuUbBfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
 
 
@@ -103,7 +117,9 @@ def _query(name: str) -> Query:
 
 
 def pairs(source: Source, package: str = "") -> Iterator[Pair]:
-    """The pairs of one file."""
+    """The pairs of one file that a comment or a docstring gives."""
+    if source.language in PROSE:
+        return
     root = Parser(_language(source.language)).parse(source.text).root_node
     found = QueryCursor(_query(source.language)).captures(root).get("doc", [])
     found.sort(key=lambda node: node.start_byte)
@@ -116,7 +132,26 @@ def pairs(source: Source, package: str = "") -> Iterator[Pair]:
     for doc, name, code in raw:
         doc = clean(doc)
         if _is_worth_keeping(doc, code):
-            yield Pair(package, source.language, name, doc, code)
+            yield Pair(package, source.language, name, doc, code, source.path)
+
+
+def named(source: Source, package: str = "") -> Iterator[Pair]:
+    """The definitions and sections of one file, to be found by their names, which are cut out of them."""
+    if source.language in PROSE and _NEWS.search(source.path):
+        return
+    lines = source.text.splitlines(keepends=True)
+    for part in chunk(source.text, source.language):
+        names = [re.split(r"[.:#]+", name)[-1] for name in part.symbol.split(", ")]
+        if source.language in PROSE:
+            names = part.symbol.split(" > ")[-1:]
+        if not part.symbol or part.kind not in NAMED_KINDS or len(names) > MOST_NAMES:
+            continue
+        text = b"".join(lines[part.first - 1 : part.last])[:LONGEST_CODE].decode("utf-8", "replace")
+        for name in names:
+            text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", text) if name else text
+        said = words(" ".join(names))
+        if 2 <= len(said) <= MOST_NAME_WORDS and _is_worth_keeping("a b c", text):
+            yield Pair(package, source.language, " ".join(names), "", text, source.path)
 
 
 def clean(doc: str) -> str:
@@ -145,11 +180,14 @@ def _is_worth_keeping(doc: str, code: str) -> bool:
 def _docstrings(found: Iterable[Node]) -> Iterator[tuple[str, str, str]]:
     for string in found:
         statement = string.parent
-        declaration = statement.parent.parent if statement and statement.parent else None
+        owner = statement.parent if statement else None
+        is_file = owner is not None and owner.type == "module"
+        declaration = owner if is_file else owner and owner.parent
         if statement and declaration and declaration.text:
             cut = string.start_byte - declaration.start_byte, string.end_byte - declaration.start_byte
             code = declaration.text[: cut[0]].rstrip() + declaration.text[cut[1] :]
-            yield _text(string), _name(declaration), code[:LONGEST_CODE].decode("utf-8", "replace")
+            name = "" if is_file else _name(declaration)
+            yield _text(string), name, code[: LONGEST_FILE if is_file else LONGEST_CODE].decode("utf-8", "replace")
 
 
 def _commented(source: Source, root: Node, found: list[Node]) -> Iterator[tuple[str, str, str]]:
@@ -236,16 +274,32 @@ def _text(node: Node) -> str:
 
 
 def mine(package: str, found: Iterable[Source]) -> list[Pair]:
-    """At most MOST_OF_ONE_PACKAGE pairs of a package; each comment and each code once."""
+    """The pairs of a package, each comment and each code once, and of each language no more than its share."""
     seen: set[str] = set()
+    taken: Counter[tuple[str, bool]] = Counter()
     fresh = []
-    for pair in (pair for source in found for pair in pairs(source, package)):
-        if pair.doc not in seen and pair.code not in seen:
-            seen |= {pair.doc, pair.code}
-            fresh.append(pair)
-            if len(fresh) == MOST_OF_ONE_PACKAGE:
-                break
+    for source in found:
+        for is_documented, read in ((True, pairs), (False, named)):
+            kind = source.language, is_documented
+            room = _share(*kind) - taken[kind]
+            for pair in read(source, package) if room else ():
+                if pair.code not in seen and (not pair.doc or pair.doc not in seen):
+                    seen |= {pair.doc, pair.code}
+                    taken[kind] += 1
+                    fresh.append(pair)
+                    room -= 1
+                    if not room:
+                        break
     return fresh
+
+
+def _share(language: str, is_documented: bool) -> int:
+    """The most pairs of a language that one package may give."""
+    if language in PROSE:
+        return MOST_SECTIONS
+    if is_documented:
+        return MOST_OF_A_RARE_ONE if language in RARE else MOST_OF_ONE_PACKAGE
+    return MOST_NAMED_OF_A_RARE_ONE if language in RARE else MOST_NAMED
 
 
 def _mine_package(package: Package, corpus: Path) -> list[Pair]:

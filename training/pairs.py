@@ -16,13 +16,18 @@ HELD_APART = 20
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What a comment says, and the code that it says it about; name is the declared name."""
+    """What a comment says, and the code that it says it about.
+
+    name is what the code declares. doc is empty where nothing is said: then the name is what to find the code by, and
+    the code is without it. path is the file's inside its package.
+    """
 
     package: str
     language: str
     name: str
     doc: str
     code: str
+    path: str = ""
 
     @property
     def is_held_apart(self) -> bool:

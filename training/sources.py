@@ -15,6 +15,7 @@ from pathlib import Path
 LARGEST = 400_000
 
 LANGUAGES = {
+    "bash": "bash",
     "c": "c",
     "cc": "cpp",
     "cpp": "cpp",
@@ -32,23 +33,35 @@ LANGUAGES = {
     "jsx": "javascript",
     "kt": "kotlin",
     "lua": "lua",
+    "md": "markdown",
     "mjs": "javascript",
     "mts": "typescript",
     "php": "php",
     "py": "python",
     "rb": "ruby",
     "rs": "rust",
+    "rst": "rst",
     "scala": "scala",
+    "sh": "bash",
     "swift": "swift",
     "ts": "typescript",
     "tsx": "tsx",
     "zig": "zig",
 }
 
+# Folders named like a repository of the retrieval benchmark (either half) are taken for a copy of it.
+_BENCHMARK = (
+    r"abseil(?:-cpp)?|absl|aeson|aiohttp|alamofire|axios|axum|bash[-_]it|bats(?:-core)?|circe|cobra|commons-lang3?|curl|dapper"
+    r"|ecto|express|fastapi|flask|fmt(?:lib)?|gson|guzzle|hiredis|http4s|httpx|jackson-databind|ktor|laravel|lib_?uv"
+    r"|messagepack-csharp|model2vec|monolog|newtonsoft\.json|nlohmann|nvm|pandoc|pydantic|rack|rails|redis|redux|requests"
+    r"|rxswift|serde|sinatra|snapkit|starlette|tokio|trpc|vapor|vitest|xmonad|zls|zod"
+)
 # Copies of other projects, and tests, whose comments say little about what code does.
 _PASSED_OVER = re.compile(
     r"(?:^|/)(?:_?vendor(?:ed)?|_?third[-_]?party|3rd[-_]?party|node_modules|_?extern(?:al)?s?|extlibs?|deps|bundled"
-    r"|contrib/libs|godeps|submodules|tests?|testing|testdata|__tests__|specs?|fixtures|locales?|i18n)/"
+    r"|contrib/libs|godeps|submodules|tests?|testing|testdata|__tests__|specs?|fixtures|locales?|i18n|"
+    + _BENCHMARK
+    + r")/"
     r"|\.(?:min|bundle|pb|d)\.\w+$|_pb2(?:_grpc)?\.py$|(?:_test|\.test|\.spec)\.\w+$",
     re.IGNORECASE,
 )

@@ -1,9 +1,9 @@
 """Pairs -> the word model, by contrast: a comment must be nearer to its own code than to the other codes of its batch.
 
-    python -m training.train PAIRS.jsonl.gz MODEL.npz
+    python -m training.train PAIRS.jsonl.gz MODEL.npz [--start WEIGHTS] [--epochs N]
 
-Needs torch (`pip install 'itza-git[train]'`). Takes a few minutes on two cores. The start is random: nothing of another
-model goes in.
+Needs torch (`pip install 'itza-git[train]'`). The start is random, or an earlier weights file of ours:
+nothing of another model goes in.
 """
 
 from __future__ import annotations
@@ -12,37 +12,28 @@ import argparse
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from itza_git.embedding.builtin import pieces
-from itza_git.words import Vocabulary, words
+from itza_git.embedding.builtin import Table
+from itza_git.words import words
+from training.examples import Examples
 from training.pairs import Pair, read
+from training.texts import Words
 
 ROWS = 32_000
 DIMENSION = 256
-BATCH = 1_536
-# Pairs of one package that are neighbours in a batch: the hard part is to tell a package's own functions apart.
-GROUP = 512
 EPOCHS = 3
 RATE = 2e-3
-NAMELESS = 0.35
+# Steps until the rate is full; from there it falls to nothing by the last step.
+WARM_UP = 20
 FEWEST_PACKAGES = 2
 LONGEST_WORD = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """Texts as rows of the model: text i has row[start[i]:start[i + 1]], and times is log2(1 + how often) of each."""
-
-    start: NDArray[np.int64]
-    row: NDArray[np.int64]
-    times: NDArray[np.float32]
+SCALE = 14.0
 
 
 def model_words(pairs: Sequence[Pair]) -> list[str]:
@@ -60,38 +51,20 @@ def model_words(pairs: Sequence[Pair]) -> list[str]:
     return sorted(known, key=lambda word: (-in_pairs[word], word))[:ROWS]
 
 
-def texts(raw: Sequence[str], row: Mapping[str, int]) -> Texts:
-    """Raw texts as rows of the model."""
-    vocabulary = Vocabulary()
-    counts = vocabulary.count(raw).words
-    met = np.unique(counts.term)
-    found = dict(zip(met.tolist(), (pieces(vocabulary.terms[term], row) for term in met.tolist()), strict=True))
-    lists = [found[term] for term in counts.term.tolist()]
-    length = np.array([len(rows) for rows in lists], np.int64)
-    of_text = np.bincount(counts.text, length, len(raw)).astype(np.int64)
-    flat = np.fromiter((number for rows in lists for number in rows), np.int64, int(length.sum()))
-    times = np.repeat(np.log2(1 + counts.count.astype(np.float32)), length)
-    return Texts(np.concatenate([[0], np.cumsum(of_text)]), flat, times)
-
-
 class Sums:
-    """The weighted sums of chosen texts over the rows that they use, and the way back of a gradient.
+    """The weighted sums of texts over the rows that they use, and the way back of a gradient.
 
     Only a few thousand of the rows occur in a batch, so gradients and steps are kept to those. The way back is written
     out, as a second sum with texts and rows exchanged: twenty times as fast as the automatic one.
     """
 
-    def __init__(self, texts: Texts, chosen: NDArray[np.int64]) -> None:
-        length = texts.start[chosen + 1] - texts.start[chosen]
-        ends = np.cumsum(length)
-        position = np.arange(length.sum()) + np.repeat(texts.start[chosen] - (ends - length), length)
-        used, column, uses = np.unique(texts.row[position], return_inverse=True, return_counts=True)
+    def __init__(self, found: Words, size: int) -> None:
+        used, column, uses = np.unique(found.row, return_inverse=True, return_counts=True)
         by_row = np.argsort(column, kind="stable")
-        text = np.repeat(np.arange(len(chosen)), length)
-        times = texts.times[position]
+        start = np.searchsorted(found.text, np.arange(size))
         self.rows = torch.from_numpy(used)
-        self._there = tuple(map(torch.from_numpy, (column, ends - length, times)))
-        self._back = tuple(map(torch.from_numpy, (text[by_row], np.cumsum(uses) - uses, times[by_row])))
+        self._there = tuple(map(torch.from_numpy, (column, start, found.times)))
+        self._back = tuple(map(torch.from_numpy, (found.text[by_row], np.cumsum(uses) - uses, found.times[by_row])))
 
     def of(self, vectors: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
         """The sums, shape (texts, dimension); weights are logarithms."""
@@ -112,23 +85,37 @@ def _sum(bags: tuple[torch.Tensor, ...], addends: torch.Tensor) -> torch.Tensor:
 class Model:
     """One vector a word; the logarithm of a weight a word for questions, another for code."""
 
-    def __init__(self, rows: int) -> None:
-        self.vectors = torch.randn(rows, DIMENSION) / math.sqrt(DIMENSION)
-        self.question = torch.zeros(rows)
-        self.text = torch.zeros(rows)
-        self.scale = torch.tensor(math.log(14.0), requires_grad=True)
+    def __init__(self, vectors: torch.Tensor, question: torch.Tensor, text: torch.Tensor, rate: float) -> None:
+        self.vectors, self.question, self.text = vectors, question, text
+        self.scale = torch.tensor(math.log(SCALE), requires_grad=True)
+        self._rate = rate
         self._optimisers = [
-            torch.optim.SparseAdam([self.vectors, self.question, self.text], lr=RATE),
-            torch.optim.Adam([self.scale], lr=RATE),
+            torch.optim.SparseAdam([self.vectors, self.question, self.text], lr=rate),
+            torch.optim.Adam([self.scale], lr=rate),
         ]
 
-    def learn(self, docs: Sums, codes: Sums) -> float:
-        """One step; the loss before it."""
+    @classmethod
+    def random(cls, rows: int, rate: float) -> Model:
+        """A model that knows nothing; all weights are 1."""
+        return cls(torch.randn(rows, DIMENSION) / math.sqrt(DIMENSION), torch.zeros(rows), torch.zeros(rows), rate)
+
+    @classmethod
+    def of(cls, table: Table, rate: float) -> Model:
+        """The model of a weights file, brought to vectors of a mean length of 1."""
+        question, text = table.question_scale.astype(np.float64), table.text_scale.astype(np.float64)
+        vectors: NDArray[np.float64] = table.vectors.astype(np.float64) * np.sqrt(question * text)[:, None]
+        vectors = vectors / np.linalg.norm(vectors, axis=1).mean()
+        apart = torch.from_numpy(np.log(question / text) / 2).float()
+        return cls(torch.from_numpy(vectors).float(), apart, -apart, rate)
+
+    def learn(self, docs: Sums, codes: Sums, share: float) -> float:
+        """One step, at a share of the full rate; the loss before it."""
         asked = docs.of(self.vectors, self.question).requires_grad_()
         found = codes.of(self.vectors, self.text).requires_grad_()
         self.scale.grad = None
         loss = _contrast(asked, found, self.scale)
         loss.backward()
+        assert asked.grad is not None and found.grad is not None
         of_docs, of_questions = docs.gradients(asked.grad)
         of_codes, of_texts = codes.gradients(found.grad)
         rows = torch.cat([docs.rows, codes.rows])
@@ -136,6 +123,7 @@ class Model:
         self.question.grad = _sparse(docs.rows, of_questions, self.question)
         self.text.grad = _sparse(codes.rows, of_texts, self.text)
         for optimiser in self._optimisers:
+            optimiser.param_groups[0]["lr"] = self._rate * share
             optimiser.step()
         return float(loss.item())
 
@@ -152,31 +140,17 @@ def _sparse(rows: torch.Tensor, values: torch.Tensor, like: torch.Tensor) -> tor
     return torch.sparse_coo_tensor(rows[None], values, like.shape, check_invariants=False)
 
 
-def batches(package: Sequence[str], chance: np.random.Generator) -> Iterator[NDArray[np.int64]]:
-    """The numbers of all pairs, in batches that consist of groups of one package each."""
-    order = chance.permutation(len(package))
-    order = order[np.argsort(np.array(package)[order], kind="stable")]
-    borders = np.flatnonzero(np.array(package)[order][1:] != np.array(package)[order][:-1]) + 1
-    groups = [part[at : at + GROUP] for part in np.split(order, borders) for at in range(0, len(part), GROUP)]
-    mixed = np.concatenate([groups[number] for number in chance.permutation(len(groups))])
-    yield from (mixed[at : at + BATCH] for at in range(0, len(mixed) - BATCH // 2, BATCH))
-
-
-def train(pairs: Sequence[Pair], row: Mapping[str, int], seed: int) -> Model:
-    """The model after EPOCHS passes over pairs."""
-    torch.manual_seed(seed)
-    chance = np.random.default_rng(seed)
-    docs = texts([pair.doc for pair in pairs], row)
-    codes = texts([text for pair in pairs for text in (pair.code, pair.nameless_code)], row)
-    model = Model(len(row))
-    package = [pair.package for pair in pairs]
-    for epoch in range(EPOCHS):
-        losses = []
-        for chosen in batches(package, chance):
-            shown = 2 * chosen + (chance.random(len(chosen)) < NAMELESS)
-            losses.append(model.learn(Sums(docs, chosen), Sums(codes, shown)))
-        print(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}, scale {model.scale.exp().item():.1f}", flush=True)
-    return model
+def train(model: Model, examples: Examples, epochs: int) -> None:
+    """Passes over all pairs, `epochs` times."""
+    plan: list[tuple[int, NDArray[np.int64]]] = [(n, batch) for n in range(epochs) for batch in examples.batches()]
+    losses: list[float] = []
+    for step, (epoch, chosen) in enumerate(plan):
+        docs, codes = (Sums(found, len(chosen)) for found in examples.draw(chosen))
+        share = min(1.0, (step + 1) / WARM_UP) * (1 - step / len(plan))
+        losses.append(model.learn(docs, codes, share))
+        if step + 1 == len(plan) or plan[step + 1][0] != epoch:
+            print(f"epoch {epoch + 1}: loss {np.mean(losses):.3f}, scale {model.scale.exp().item():.1f}", flush=True)
+            losses.clear()
 
 
 def main() -> None:
@@ -184,13 +158,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", type=Path)
     parser.add_argument("model", type=Path)
+    parser.add_argument("--start", type=Path, help="a weights file to go on from, with its words")
+    parser.add_argument("--epochs", type=int, default=EPOCHS)
+    parser.add_argument("--rate", type=float, default=RATE)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     began = time.monotonic()
+    torch.manual_seed(options.seed)
     pairs = [pair for pair in read(options.pairs) if not pair.is_held_apart]
-    names = model_words(pairs)
+    table = Table.load(options.start) if options.start else None
+    names = list(table.row) if table else model_words(pairs)
     print(f"{len(pairs):,} pairs, {len(names):,} words, {time.monotonic() - began:.0f} s", flush=True)
-    model = train(pairs, {word: number for number, word in enumerate(names)}, options.seed)
+    model = Model.of(table, options.rate) if table else Model.random(len(names), options.rate)
+    row = {word: number for number, word in enumerate(names)}
+    train(model, Examples(pairs, row, np.random.default_rng(options.seed)), options.epochs)
     np.savez(
         options.model,
         words=np.array(names),
