@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from itza_git.answering.verdicts import Verification
     from itza_git.indexing.fsck import Checked
     from itza_git.indexing.garbage import Collected
+    from itza_git.overview import Overview
 
 # An answer is made from few passages; these are what they are chosen from.
 ANSWER_PASSAGES = 12
@@ -249,6 +250,18 @@ class Itza:
         from itza_git.likeness import similar
 
         return similar(self.repository, tree, self.space.recipe.name, (unquote(path), first, last or first), limit)
+
+    @_heals
+    def overview(
+        self, rev: str = "HEAD", *, branch: str | None = None, paths: Sequence[str] = (), watch: Watch = UNWATCHED
+    ) -> Overview:
+        """What is in a revision: languages, areas, entry points, central files, documents, tests, build files.
+
+        Without a model, from paths, the index, and the names in the code. Raises what `search` raises.
+        """
+        from itza_git.overview import overview
+
+        return overview(self.repository, self._tree(rev, branch, False, paths, (), watch), self.space.recipe.name)
 
     def _tree(
         self,

@@ -20,6 +20,7 @@ from itza_git.errors import ItzaError, UsageError
 COMMANDS = {
     "ask": "Answer a question with verified citations.",
     "search": "Show the ranked passages for a query.",
+    "overview": "Show what is in the repository, and where to begin.",
     "similar": "Show code like that around a line.",
     "index": "Index HEAD (or a revision) now.",
     "show": "Show the lines that a citation names.",

@@ -124,7 +124,7 @@ def _head(hit: Hit, style: Style, links: Pages | None) -> str:
     url = links.url(hit.passage.path, hit.passage.first, hit.passage.last, hit.commit) if links else None
     head = style.link(style.paint(hit.citation, GREEN), url)
     if hit.passage.symbol:
-        head += "  " + style.paint(fitting(hit.passage.symbol, style.width - _columns(hit.citation) - 2), BOLD)
+        head += "  " + style.paint(fitting(hit.passage.symbol, style.width - columns(hit.citation) - 2), BOLD)
     return head
 
 
@@ -149,14 +149,14 @@ def fitting(text: str, room: int) -> str:
     """text without dangerous characters, cut to the columns there are (at least nine)."""
     room = max(room, 9)
     shown = clean(text[: 4 * room])
-    if len(text) <= 4 * room and _columns(shown) <= room:
+    if len(text) <= 4 * room and columns(shown) <= room:
         return shown
-    while _columns(shown) >= room:
-        shown = shown[: -max((_columns(shown) - room) // 2, 1)]
+    while columns(shown) >= room:
+        shown = shown[: -max((columns(shown) - room) // 2, 1)]
     return shown + "…"
 
 
-def _columns(text: str) -> int:
+def columns(text: str) -> int:
     """The columns that text takes on a terminal: two for each wide character, none for a combining one."""
     if text.isascii():
         return len(text)

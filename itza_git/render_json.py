@@ -79,7 +79,7 @@ def _cited_json(one: Cited, citation: str, commit: str, is_named: bool) -> dict[
         return {"n": one.n} | nothing | said | {"kind": "commit"}
     return (
         {"n": one.n}
-        | (_named_path_json(one.path) if is_named else _path_json(one.path))
+        | (_named_path_json(one.path) if is_named else path_json(one.path))
         | {
             "start_line": one.first,
             "end_line": one.last,
@@ -113,14 +113,14 @@ def coverage_json(coverage: Coverage) -> dict[str, Any]:
     return {
         "indexed": coverage.indexed,
         "total": coverage.total,
-        "skipped": [_path_json(one.path) | {"reason": one.reason} for one in coverage.skipped],
+        "skipped": [path_json(one.path) | {"reason": one.reason} for one in coverage.skipped],
     }
 
 
 def hit_json(hit: Hit) -> dict[str, Any]:
     """One hit; the lines around it only where some were asked for."""
     passage = hit.passage
-    path = _named_path_json(passage.path) if hit.repository else _path_json(passage.path)
+    path = _named_path_json(passage.path) if hit.repository else path_json(passage.path)
     found = path | {
         "start_line": passage.first,
         "end_line": passage.last,
@@ -151,10 +151,10 @@ def searched_json(one: Searched) -> dict[str, Any]:
 def _named_path_json(path: bytes) -> dict[str, Any]:
     """A path that begins with the name of its repository."""
     name, _, rest = path.partition(b"/")
-    return {"repo": os.fsdecode(name)} | _path_json(rest)
+    return {"repo": os.fsdecode(name)} | path_json(rest)
 
 
-def _path_json(path: bytes) -> dict[str, Any]:
+def path_json(path: bytes) -> dict[str, Any]:
     """A path; one that is not UTF-8 in its quoted form, with its bytes beside it."""
     try:
         return {"path": path.decode()}
@@ -173,7 +173,7 @@ def report_json(done: IndexReport, messages: tuple[int, int] = (0, 0)) -> dict[s
         "reused": done.reused,
         "chunks": done.chunks,
         "not_embedded": done.not_embedded,
-        "lossy": [_path_json(path) for path in done.lossy],
+        "lossy": [path_json(path) for path in done.lossy],
         "messages": {"indexed": messages[0], "total": messages[1]},
     }
 
@@ -233,7 +233,7 @@ def _branch_json(branch: BranchStatus) -> dict[str, Any]:
 
 def shown_json(lines: Shown) -> dict[str, Any]:
     """The object that `show --json` prints."""
-    return _path_json(lines.citation.path) | {
+    return path_json(lines.citation.path) | {
         "schema": SCHEMA,
         "start_line": lines.citation.first,
         "end_line": lines.citation.last,
@@ -277,7 +277,7 @@ def shown_commit_json(shown: ShownCommit) -> dict[str, Any]:
         "text": shown.text,
         "changed": shown.changed,
         "files": [
-            {**_path_json(one.path), "status": one.status, "added": one.added, "removed": one.removed}
+            {**path_json(one.path), "status": one.status, "added": one.added, "removed": one.removed}
             for one in shown.files
         ],
     }

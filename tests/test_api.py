@@ -26,6 +26,7 @@ SIGNATURES = {
     "ask": "self question *rev *branch *worktree *limit *paths *languages *model *use_model *force *history *watch"
     " *statement",
     "answer_from": "self result *model *use_model *force *statement",
+    "overview": "self rev *branch *paths *watch",
     "show": "self citation",
     "verify": "self text rev",
     "verify_all": "self texts rev",

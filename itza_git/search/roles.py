@@ -15,6 +15,8 @@ _FOLDERS = {
 }
 _FOLDER = {role: re.compile(rf"(?:.*/)?{pattern}/.*", re.IGNORECASE) for role, pattern in _FOLDERS.items()}
 _FOLDER["tests"] = re.compile(rf"(?:.*/)?{_FOLDERS['tests']}/.*")
+# Where Perl, and C in its manner, have their tests.
+_AT_TOP = "t/"
 _TEST_NAME = re.compile(
     r"(?:test_.*|tests?|.*[._-](?:test|tests|spec|specs|bench)|.*(?:Test|Tests|TestCase|Spec|Specs)|conftest)\.\w+(?:\.\w+)?"
     r"|.*\.(?:bats|t)"
@@ -37,7 +39,7 @@ def role_of(path: bytes, language: str) -> str:
     text = path.decode("utf-8", "replace")
     if _FOLDER["vendored"].fullmatch(text):
         return "vendored"
-    if _FOLDER["tests"].fullmatch(text) or _TEST_NAME.fullmatch(text.rpartition("/")[2]):
+    if text.startswith(_AT_TOP) or _FOLDER["tests"].fullmatch(text) or _TEST_NAME.fullmatch(text.rpartition("/")[2]):
         return "tests"
     if _FOLDER["examples"].fullmatch(text):
         return "examples"
@@ -48,3 +50,14 @@ def role_of(path: bytes, language: str) -> str:
     if _FOLDER["docs"].fullmatch(text):
         return "examples"
     return "code" if is_code(language) else "data"
+
+
+def test_folder(path: bytes) -> bytes:
+    """The folder of tests that a test lies in; else the folder itself, whose code it stands beside."""
+    folders = path.split(b"/")[:-1]
+    for end in range(1, len(folders) + 1):
+        above = b"/".join(folders[:end]) + b"/"
+        text = above.decode("utf-8", "replace")
+        if text == _AT_TOP or _FOLDER["tests"].fullmatch(text):
+            return above
+    return b"/".join(folders) + b"/" if folders else b""
