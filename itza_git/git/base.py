@@ -12,13 +12,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from itza_git.errors import GitError, NotLocal, UnbornHead, UnreadableObject
+from itza_git.errors import GitError, NotLocal, UnbornHead, UnknownRevision, UnreadableObject
 from itza_git.git import attributes, history, revisions, working_tree
 from itza_git.git.environment import CommandLine
 from itza_git.git.location import Location, first_line, too_old
 from itza_git.git.trees import Trees
 from itza_git.paths import quote
 from itza_git.records import Attributes, Blamed, Branch, Change, Commit, CommitMessage, Entry, Head
+
+ALTERNATES = Path("objects", "info", "alternates")
 
 
 class BaseRepository(ABC):
@@ -84,12 +86,12 @@ class BaseRepository(ABC):
     def resolve(self, revision: str) -> Commit:
         if found := self._named(revision):
             return found
-        if re.match(r"(?:HEAD|@)(?![\w./-])", revision) and self.head().commit is None:
-            others = self.branches()
-            if others:
-                raise UnbornHead(f"the branch of HEAD has no commit yet: {self._place()}", f"--rev {others[0].name}")
-            raise UnbornHead(f"{self._place()} has no commit yet", "git commit")
-        return self._commit(revisions.resolve(self._git, revision))
+        try:
+            return self._commit(revisions.resolve(self._git, revision))
+        except UnknownRevision:
+            if re.match(r"(?:HEAD|@)(?![\w./-])", revision) and self.head().commit is None:
+                raise self._unborn() from None
+            raise
 
     def tree(self, tree: bytes) -> list[Entry]:
         return self._trees.walk(tree)
@@ -213,7 +215,20 @@ class BaseRepository(ABC):
         """The error for an object that is not there."""
         if self._is_partial:
             return NotLocal(f"{what} is not local: this is a partial clone", "git fetch --refetch --no-filter")
+        if lost := self._lost_lender():
+            why = f"it was borrowed from {lost}, which is not there"
+            return UnreadableObject(f"{what} cannot be read: {why}", f"{self.common_dir / ALTERNATES} names it")
         return UnreadableObject(f"{what} cannot be read: it is missing", "git fsck")
+
+    def _lost_lender(self) -> str:
+        """The first folder that objects are borrowed from and that is gone; "" without one."""
+        try:
+            named = (self.common_dir / ALTERNATES).read_bytes().splitlines()
+        except OSError:
+            return ""
+        objects = self.common_dir / "objects"
+        lenders = [objects / os.fsdecode(line) for line in named if line and not line.startswith(b"#")]
+        return next((os.path.normpath(one) for one in lenders if not one.is_dir()), "")
 
     def _holds(self, id: bytes) -> bool:
         try:
@@ -230,6 +245,12 @@ class BaseRepository(ABC):
             except UnreadableObject:
                 continue
         return found
+
+    def _unborn(self) -> UnbornHead:
+        others = self.branches()
+        if others:
+            return UnbornHead(f"the branch of HEAD has no commit yet: {self._place()}", f"--rev {others[0].name}")
+        return UnbornHead(f"{self._place()} has no commit yet", "git commit")
 
     def _place(self) -> Path:
         return self.worktree or self.git_dir

@@ -32,17 +32,19 @@ class CliRepository(BaseRepository):
         found = self._git.run("rev-parse", "--verify", "--end-of-options", "HEAD")
         if found.returncode == 0:
             return Head(ref, self._commit(bytes.fromhex(found.stdout.decode())))
-        broken = self._git.run("for-each-ref", "--count=1", "--", ref or "HEAD")
-        if ref is None or broken.stderr:
-            said = first_line(os.fsdecode(broken.stderr or found.stderr))
+        if ref is None:  # so it is where HEAD names a ref that is broken, too
+            said = first_line(os.fsdecode(found.stderr)).replace("Needed a single revision", "it names no commit")
             raise GitError(f"HEAD of {self._place()} cannot be read: {said}", "git fsck")
         return Head(ref, None)
 
     def branches(self) -> list[Branch]:
         prefix = b"refs/heads/"
-        listed = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads").stdout
+        listed = self._git.run("for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")
+        if listed.returncode:
+            said = first_line(os.fsdecode(listed.stderr))
+            raise GitError(f"the branches of {self._place()} cannot be read: {said}", "git fsck")
         found = []
-        for line in listed.splitlines():
+        for line in listed.stdout.splitlines():
             id, _, ref = line.partition(b" ")
             try:
                 commit = self._commit(bytes.fromhex(id.decode()))

@@ -113,4 +113,6 @@ class CommandLine:
         except subprocess.TimeoutExpired as e:
             return subprocess.CompletedProcess(command, OUT_OF_TIME, e.stdout or b"", b"")
         except (OSError, ValueError) as e:
+            if folder and not folder.is_dir():
+                raise GitError(f"there is no folder {folder}", "GIT_WORK_TREE or core.worktree may name it") from e
             raise GitError(f"cannot run git: {e}", GIT_MISSING) from e

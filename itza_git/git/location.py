@@ -38,10 +38,13 @@ def ask_git(folder: Path, variables: Mapping[str, str]) -> Location:
 
     Raises `NotARepository`, and `GitError` that says why git does not open it.
     """
+    named = variables.get("GIT_DIR")
+    if named and (owned := _foreign(folder / named, variables)):
+        raise owned
     command = ("rev-parse", "--is-bare-repository", "--show-object-format", "--absolute-git-dir")
     done = _git(folder, variables, *command)
     if done.returncode:
-        raise refusal(folder / variables.get("GIT_DIR", ""), os.fsdecode(done.stderr))
+        raise refusal(folder / (named or ""), os.fsdecode(done.stderr))
     # The path comes last: it may hold newlines.
     bare, object_format, found = os.fsdecode(done.stdout).removesuffix("\n").split("\n", 2)
     git_dir = Path(found).resolve()
@@ -57,7 +60,25 @@ def common_dir(git_dir: Path) -> Path:
 
 def nothing(folder: Path) -> NotARepository:
     """The error for a folder without a repository."""
+    for above in (folder, *folder.parents):
+        named = gitfile(above / ".git")
+        if named is not None and not named.exists():
+            what = f"the repository of {above} is not where its .git file says: {named}"
+            if "modules" in named.parts:
+                return NotARepository(what, "in the repository around it: git submodule update --init")
+            return NotARepository(what, f"in the main worktree: git worktree repair {shlex.quote(str(above))}")
     return NotARepository(f"not a git repository: {folder}", "run it inside a git repository, or git init")
+
+
+def gitfile(path: Path) -> Path | None:
+    """The git directory that a `.git` file names (worktrees, submodules); None when path is no such file."""
+    try:
+        content = path.read_bytes() if path.is_file() else b""
+    except OSError:
+        return None
+    if not content.startswith(b"gitdir: "):
+        return None
+    return path.parent / os.fsdecode(content.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
 
 
 def foreign(said: str) -> GitError | None:
@@ -70,6 +91,16 @@ def foreign(said: str) -> GitError | None:
         f"the repository at {place} belongs to another user",
         f"git config --global --add safe.directory {shlex.quote(place)}",
     )
+
+
+def _foreign(git_dir: Path, variables: Mapping[str, str]) -> GitError | None:
+    """The error for a git directory of another user: git does not look at the owner of one that GIT_DIR names."""
+    if not git_dir.is_dir():
+        return None
+    free = {name: value for name, value in variables.items() if name.startswith("GIT_CONFIG")}
+    # safe.directory names the working tree, where there is one.
+    place = git_dir.resolve().parent if git_dir.name == ".git" else git_dir
+    return foreign(os.fsdecode(_git(place, free, "rev-parse").stderr))
 
 
 def too_old(path: Path, said: str) -> GitError | None:
@@ -87,7 +118,7 @@ def refusal(path: Path, said: str) -> GitError:
     """Our error for what git said about the repository at path, in one line."""
     if found := foreign(said) or too_old(path, said):
         return found
-    if "not a git repository" in said and "not a git repository: /" not in said:
+    if "not a git repository" in said:
         return nothing(path)
     return GitError(f"the repository at {path} cannot be opened: {first_line(said)}", "git status")
 

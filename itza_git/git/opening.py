@@ -47,11 +47,8 @@ def _open(start: Path, tied: Mapping[str, str], settings: Mapping[str, str], lib
         try:
             return Pygit2Repository(*_by_libgit2(start, tied), settings)
         except (pygit2.GitError, KeyError, ValueError, OSError) as e:
-            # git may be of another opinion about the owner: it also knows safe.directory of `git -c`. But it does
-            # not look at the owner when GIT_DIR is set.
+            # git may be of another opinion about the owner: it also knows safe.directory of `git -c`.
             refused = location.foreign(str(e))
-            if refused and "GIT_DIR" in tied:
-                raise refused from e
     try:
         return CliRepository(location.ask_git(start, {**tied, **settings}), settings)
     except GitError as e:
@@ -62,9 +59,10 @@ def _by_libgit2(start: Path, tied: Mapping[str, str]) -> tuple[pygit2.Repository
     """The open repository, in the folder or above it when no variable names it. Raises what pygit2 raises."""
     worktree = Path(tied["GIT_WORK_TREE"]).resolve() if "GIT_WORK_TREE" in tied else None
     if "GIT_DIR" in tied:
+        named = Path(tied["GIT_DIR"]).absolute()
         # Not libgit2's FROM_ENV: it takes a relative GIT_WORK_TREE from elsewhere than git does.
         flags = RepositoryOpenFlag.NO_SEARCH | RepositoryOpenFlag.NO_DOTGIT
-        repository = pygit2.Repository(os.fspath(_gitfile(Path(tied["GIT_DIR"]).absolute())), flags)
+        repository = pygit2.Repository(os.fspath(location.gitfile(named) or named), flags)
         worktree = worktree or _implied_worktree(repository)
     else:
         across = _switch("GIT_DISCOVERY_ACROSS_FILESYSTEM") is True
@@ -99,17 +97,6 @@ def _existing(folder: Path) -> Path:
     except (OSError, RuntimeError) as e:
         raise NotARepository(f"no such folder: {folder}", "run it inside a git repository, or git init") from e
     return start if start.is_dir() else start.parent
-
-
-def _gitfile(path: Path) -> Path:
-    """The git directory that a `.git` file names (worktrees, submodules); path itself when it is none."""
-    try:
-        content = path.read_bytes() if path.is_file() else b""
-    except OSError:
-        return path
-    if not content.startswith(b"gitdir: "):
-        return path
-    return path.parent / os.fsdecode(content.removeprefix(b"gitdir: ").rstrip(b"\r\n"))
 
 
 def _workdir(repository: pygit2.Repository) -> Path | None:

@@ -46,7 +46,11 @@ class Pygit2Repository(BaseRepository):
 
     def branches(self) -> list[Branch]:
         found = []
-        for raw in sorted(self._repository.raw_listall_branches()):
+        try:
+            names = sorted(self._repository.raw_listall_branches())
+        except FOREIGN_ERRORS as e:
+            raise GitError(f"the branches of {self._place()} cannot be read: {e}", "git fsck") from e
+        for raw in names:
             try:
                 commit = _record(self._repository.lookup_branch(raw).peel(pygit2.Commit))
             except FOREIGN_ERRORS:

@@ -11,6 +11,9 @@ from itza_git.git.environment import CommandLine
 
 FULL_ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n?")
 
+# A ref's name may be ambiguous too, and still mean something.
+_AMBIGUOUS = re.compile(rb"short \S+(?: ID)? [0-9a-f]+ is ambiguous")
+
 SHOWN = 5
 """So many candidates of an ambiguous id are named."""
 
@@ -46,13 +49,16 @@ def _failure(git: CommandLine, revision: str, complaint: bytes) -> UnknownRevisi
     listing = "git log --oneline --all"
     if not revision:
         return UnknownRevision("the revision is empty", listing)
-    if b"is ambiguous" in complaint:
+    if _AMBIGUOUS.search(complaint):
         candidates = re.findall(rb"^hint: +([0-9a-f]+ \w+)", complaint, re.MULTILINE)
         named = f" ({b', '.join(candidates[:SHOWN]).decode()})" if candidates else ""
         return UnknownRevision(f"revision {revision!r} is ambiguous{named}", "use more digits: git log --oneline")
     done = _parse(git, revision)
     if FULL_ID.fullmatch(done.stdout):
         kind = _kind(git, bytes.fromhex(done.stdout.decode()))
+        if kind == "tag":
+            target = _parse(git, f"{revision}^{{}}").stdout.decode().strip()
+            kind = f"tag of a {_kind(git, bytes.fromhex(target)) or 'missing object'}" if target else "broken tag"
         if kind:
             return UnknownRevision(f"revision {revision!r} is a {kind}, not a commit", listing)
         return UnknownRevision(f"revision {revision!r} names an object that this repository lacks", "git fsck")

@@ -14,8 +14,8 @@ from itza_git.git.environment import CommandLine
 from itza_git.records import GITLINK, SYMLINK, Change, Entry
 
 _FILE, _EXECUTABLE = 0o100644, 0o100755
-# core.fsmonitor may name a program, or start a daemon.
-_STATUS = ("-c", "core.fsmonitor=false", "status", "--porcelain", "-z", "--no-renames")
+# core.fsmonitor may name a program, or start a daemon. Nothing of a submodule is searched, and a broken one ends it.
+_STATUS = ("-c", "core.fsmonitor=false", "status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all")
 
 
 @dataclass(frozen=True, slots=True)
