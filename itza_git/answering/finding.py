@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from itza_git import jsontext
 from itza_git.answering.citation import (
     COMMIT,
     COMMIT_CITATION,
@@ -72,7 +73,7 @@ def _json_documents(text: str) -> list[object]:
         return []
     for documents in ([text], [line for line in text.split("\n") if line.strip()]):
         try:
-            return [json.loads(document) for document in documents]
+            return [jsontext.parse(document) for document in documents]
         except (ValueError, RecursionError):
             continue
     return []

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from itza_git import jsontext
 from itza_git.chunking.lines import is_blank, split_at_blanks, split_lines
 from itza_git.records import Chunk
 
@@ -45,8 +46,8 @@ def chunk(data: bytes) -> list[Chunk]:
 
 def _is_notebook(data: bytes) -> bool:
     try:
-        notebook = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
+        notebook = jsontext.parse(data.decode("utf-8-sig"))
+    except ValueError:
         return False
     return isinstance(notebook, dict) and ("cells" in notebook or "worksheets" in notebook)
 

@@ -11,6 +11,7 @@ import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from itza_git import jsontext
 from itza_git.hooks.pending import Pending
 
 LONGEST_LOG = 64 * 1024
@@ -69,16 +70,16 @@ class Journal:
     def passes(self) -> dict[str, Pass]:
         """The last pass of each worktree."""
         try:
-            raw = json.loads((self.root / _PASSES).read_text("utf-8"))
-            return {worktree: Pass(**one) for worktree, one in raw.items()}
-        except (OSError, ValueError, TypeError, AttributeError):
+            raw = jsontext.parse((self.root / _PASSES).read_text("utf-8"))
+            return {worktree: jsontext.record(Pass, one) for worktree, one in raw.items()}
+        except (OSError, ValueError, AttributeError):
             return {}  # a lost record costs one look at a HEAD that is indexed already
 
     def last_error(self) -> Failure | None:
         """The last failure, None when a pass succeeded since."""
         try:
-            return Failure(**json.loads((self.root / _ERROR).read_text("utf-8")))
-        except (OSError, ValueError, TypeError):
+            return jsontext.record(Failure, jsontext.parse((self.root / _ERROR).read_text("utf-8")))
+        except (OSError, ValueError):
             return None
 
     def _log(self, line: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from itza_git import jsontext
 from itza_git.errors import Damaged, GitError, StoreError, UnreadableObject
 from itza_git.git import Repository
 from itza_git.indexing.refresh import LONGEST_WAIT
@@ -174,7 +174,7 @@ class _Reader:
     def _heads(self, path: Path) -> Iterator[Fault]:
         """Each recorded head is a commit with its tree, unless git has pruned it."""
         try:
-            heads = json.loads(path.read_text("utf-8"))
+            heads = jsontext.parse(path.read_text("utf-8"))
             told = [(head["commit"], bytes.fromhex(head["tree"]), float(head["time"])) for head in heads.values()]
         except FileNotFoundError:
             return
@@ -193,7 +193,7 @@ class _Reader:
 def _recipe(folder: Path) -> Iterator[Fault]:
     path = folder / "recipe.json"
     try:
-        named = digest(json.loads(path.read_text("utf-8")), 8)
+        named = digest(jsontext.parse(path.read_text("utf-8")), 8)
     except FileNotFoundError:  # a note for people, which the next writer makes
         return
     except ValueError:

@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from itza_git import jsontext
 from itza_git.embedding.builtin import Builtin
 from itza_git.errors import ItzaError, StoreError
 from itza_git.git import open_repository
@@ -31,7 +32,7 @@ def encode(tasks: list[Task]) -> str:
 def decode(line: str) -> Outcome:
     """The outcome that a worker's line tells. Raises `StoreError` when it tells of an error, or of nothing."""
     try:
-        told: dict[str, Any] = json.loads(line)
+        told: dict[str, Any] = jsontext.parse(line)
     except ValueError as e:
         raise StoreError(f"indexing stopped: a worker process said {line.strip()!r}", AGAIN) from e
     if "error" in told:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
+from itza_git import jsontext
 from itza_git.errors import BadResponse
 from itza_git.models.protocol import Usage
 
@@ -49,7 +49,7 @@ def _lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
 
 def _object(line: bytes) -> dict[str, object]:
     try:
-        found = json.loads(line)
+        found = jsontext.parse(line)
     except ValueError as error:
         raise _not_an_object(line) from error
     if not isinstance(found, dict):

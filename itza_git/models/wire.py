@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import httpx
 
+from itza_git import jsontext
 from itza_git.errors import BadResponse, ModelError, ServerUnreachable
 from itza_git.models.host import check_local, is_loopback
 from itza_git.models.protocol import PromptTooLong
@@ -88,7 +89,7 @@ class Wire:
         if response.status_code != 200:
             self._refuse(response, model)
         try:
-            found = json.loads(response.content)
+            found = jsontext.parse(response.content)
         except ValueError as error:
             raise self.bad(f"its answer is not JSON: {shorten(response.text)}") from error
         if not isinstance(found, dict):
@@ -149,7 +150,7 @@ class Wire:
     def _refuse(self, response: httpx.Response, model: str) -> NoReturn:
         """Raise what a status other than 200 means."""
         try:
-            found = json.loads(response.content)
+            found = jsontext.parse(response.content)
         except ValueError:
             found = None
         words = error_words(found) if isinstance(found, dict) else ""

@@ -8,14 +8,17 @@ import os
 import re
 import struct
 from collections.abc import Mapping
+from errno import ELOOP, ENOENT
 from math import prod
 from pathlib import Path
-from typing import Any
+from stat import S_ISREG
+from typing import Any, BinaryIO
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itza_git import jsontext
 from itza_git.errors import Damaged, StoreError
 
 FORMAT_VERSION = 1
@@ -61,6 +64,11 @@ def write(path: Path, kind: str, meta: Mapping[str, Any], sections: Mapping[str,
 def private(path: str, flags: int) -> int:
     """An opener for files that only their owner may read."""
     return os.open(path, flags, 0o600)
+
+
+def _at_once(path: str, flags: int) -> int:
+    """An opener that does not wait for whoever writes to a pipe of that name."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def cannot_write(path: Path, error: OSError) -> StoreError:
@@ -114,8 +122,11 @@ class Container:
 
     def __init__(self, path: Path, kind: str) -> None:
         self.path = path
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
+        with self._opened() as file:
+            found = os.fstat(file.fileno())
+            size = found.st_size
+            if not S_ISREG(found.st_mode):
+                raise self._damaged("it is no file")
             if size < _HEAD.size + _TRAILER.size:
                 raise self._damaged("it is too short")
             self._data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -125,6 +136,17 @@ class Container:
         self.meta: dict[str, Any] = header["meta"]
         self._arrays: dict[str, NDArray[Any]] = {}
         self._sections: dict[str, tuple[str, list[int], int, int]] = header["sections"]
+
+    def _opened(self) -> BinaryIO:
+        """The file. Raises FileNotFoundError only where there is nothing of that name."""
+        try:
+            return open(self.path, "rb", opener=_at_once)
+        except IsADirectoryError as e:
+            raise self._damaged("it is a folder") from e
+        except OSError as e:
+            if self.path.is_symlink() and e.errno in (ENOENT, ELOOP):
+                raise self._damaged("it leads nowhere") from e
+            raise
 
     def _checked_header(self, size: int) -> dict[str, Any]:
         magic, version, length = _HEAD.unpack_from(self._data, 0)
@@ -140,10 +162,10 @@ class Container:
                 "upgrade itza-git, or delete that folder to build the index anew",
             )
         try:
-            parsed: dict[str, Any] = json.loads(bytes(self._data[_HEAD.size : _HEAD.size + length]))
+            parsed: dict[str, Any] = jsontext.parse(bytes(self._data[_HEAD.size : _HEAD.size + length]))
             described = all(_is_described(section, size) for section in parsed["sections"].values())
             sane = described and isinstance(parsed["meta"], dict) and isinstance(parsed["kind"], str)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as e:
+        except (ValueError, KeyError, TypeError, AttributeError) as e:
             raise self._damaged("its header describes no index file") from e
         if not sane:
             raise self._damaged("its header describes no index file")

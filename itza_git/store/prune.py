@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator, Set
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from itza_git import jsontext
 from itza_git.store.pack import MOST_ROWS, Pack, merge
 from itza_git.store.space import ASIDE, HISTORY, Space
 
@@ -75,7 +75,7 @@ def drop_unreadable_spaces(space: Space) -> int:
     dropped = 0
     for folder in space.folder.parent.iterdir():
         try:
-            recipe = json.loads((folder / "recipe.json").read_text("utf-8"))
+            recipe = jsontext.parse((folder / "recipe.json").read_text("utf-8"))
             usable = all(recipe[name] == current[name] for name in ("format", "words", "chunking"))
         except (OSError, ValueError, KeyError, TypeError):
             usable = folder == space.folder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from itza_git import jsontext
 from itza_git.errors import Damaged, StoreError
 from itza_git.store import lock, pack
 from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write, private
@@ -219,9 +221,9 @@ class Space:
         """The refs that were indexed, with what they were."""
         path = self.folder / "heads.json"
         try:
-            raw = json.loads(path.read_text("utf-8"))
-            return {ref: RecordedHead(**head) for ref, head in raw.items()}
-        except (FileNotFoundError, ValueError, TypeError, AttributeError):
+            raw = jsontext.parse(path.read_text("utf-8"))
+            return {ref: _head(head) for ref, head in raw.items()}
+        except (FileNotFoundError, ValueError, AttributeError):
             return {}  # a record for people: a lost one is written anew by the next index run
         except OSError as e:
             raise cannot_read(path, e) from e
@@ -310,11 +312,20 @@ def move_aside(path: Path) -> None:
     aside = path.parents[1] / ASIDE
     try:
         aside.mkdir(mode=0o700, exist_ok=True)
+        if (aside / path.name).is_dir() or path.is_dir():  # put there by somebody; a file and a folder do not mix
+            _delete(aside / path.name)
         os.replace(path, aside / path.name)
     except FileNotFoundError:
         return
     except OSError as e:
         raise cannot_write(aside, e) from e
+
+
+def _delete(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _smallest(packs: list[Pack]) -> list[Pack]:
@@ -334,10 +345,16 @@ def _file_size(path: Path) -> int:
     return found.st_size if S_ISREG(found.st_mode) else 0
 
 
+def _head(raw: Any) -> RecordedHead:  # noqa: ANN401 - any JSON value
+    found = jsontext.record(RecordedHead, raw)
+    bytes.fromhex(found.commit + found.tree)  # raises ValueError
+    return found
+
+
 def _mtime(path: Path) -> float:
     try:
         return path.stat().st_mtime
-    except FileNotFoundError:
+    except OSError:  # deleted since the folder was listed, or a link that leads nowhere
         return 0.0
 
 
