@@ -8,6 +8,7 @@ import os
 import re
 import struct
 from collections.abc import Mapping
+from contextlib import suppress
 from errno import ELOOP, ENOENT
 from math import prod
 from pathlib import Path
@@ -54,11 +55,18 @@ def write(path: Path, kind: str, meta: Mapping[str, Any], sections: Mapping[str,
         os.replace(temporary, path)
         _sync_folder(path.parent)
     except OSError as e:
-        temporary.unlink(missing_ok=True)
         raise cannot_write(path, e) from e
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    finally:
+        with suppress(OSError):  # after a success there is none; what cannot be deleted the next writer tries again
+            temporary.unlink(missing_ok=True)
+
+
+def delete(path: Path) -> None:
+    """Delete a file that may be gone already. Raises `StoreError`."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as e:
+        raise cannot_write(path, e) from e
 
 
 def private(path: str, flags: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itza_git import jsontext
+from itza_git.store.container import delete
 from itza_git.store.pack import MOST_ROWS, Pack, merge
 from itza_git.store.space import ASIDE, HISTORY, Space
 
@@ -25,7 +26,7 @@ def drop_all_but(space: Space, keys: NDArray[np.bytes_]) -> int:
         if any(mask.any() for mask in kept):
             merge(space.packs_folder, group, kept)  # never named as one of the group, which all hold more
         for pack in group:
-            pack.path.unlink(missing_ok=True)
+            delete(pack.path)
     return dropped
 
 
@@ -55,7 +56,7 @@ def drop_views(space: Space, trees: Set[str]) -> int:
     """Delete the views of all trees but those (hex ids); returns how many."""
     stale = [path for path in space.view_files() if path.name.partition("-")[0] not in trees]
     for path in stale:
-        path.unlink(missing_ok=True)
+        delete(path)
     return len(stale)
 
 

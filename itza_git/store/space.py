@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from itza_git import jsontext
 from itza_git.errors import Damaged, StoreError
 from itza_git.store import lock, pack
-from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write, private
+from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write, delete, private
 from itza_git.store.pack import MOST_ROWS, Pack, PackBuilder
 from itza_git.store.recipe import Recipe
 from itza_git.store.view import View
@@ -213,7 +213,7 @@ class Space:
         kept = {head.tree for head in self.heads().values()}
         for stale in self.view_files()[MOST_VIEWS:]:
             if stale.name.partition("-")[0] not in kept:
-                stale.unlink(missing_ok=True)
+                delete(stale)
 
     # Heads
 
@@ -266,11 +266,8 @@ class Space:
 
     def _clear_leftovers(self) -> None:
         """Delete unfinished writes, and set damaged packs aside so that their blobs are indexed again."""
-        try:
-            for leftover in self.folder.rglob(f"{TEMPORARY}*"):
-                leftover.unlink(missing_ok=True)
-        except OSError as e:
-            raise cannot_write(self.folder, e) from e
+        for leftover in self.folder.rglob(f"{TEMPORARY}*"):
+            delete(leftover)
         self.packs()
         while self.damaged:
             self._set_aside(self.damaged[-1])
@@ -300,7 +297,7 @@ class Space:
                 continue
             for one in chosen:
                 if one.path.stem != name:
-                    one.path.unlink(missing_ok=True)
+                    delete(one.path)
 
     def size(self) -> int:
         """Bytes that the whole index takes, all spaces counted."""
@@ -367,5 +364,7 @@ def write_json(path: Path, value: Any) -> None:  # noqa: ANN401 - any JSON value
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as e:
-        temporary.unlink(missing_ok=True)
         raise cannot_write(path, e) from e
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
