@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import os
 import time
 import warnings
 from functools import cache
+from itertools import count
 
 from tree_sitter import Language, Parser, Tree
 
@@ -44,6 +46,13 @@ MOST_LINES = 60_000
 # What takes longer is hostile or broken beyond use, and eats up to 0.5 GB a second.
 PARSE_SECONDS = 0.5
 PARSE_BYTES = 250_000
+# What a parse may add to the memory of the process. A real file of a megabyte takes a third of it.
+PARSE_MEMORY = 128 << 20
+# It is asked for so often; to learn it takes 20 microseconds.
+_MEMORY_EVERY = 50
+
+
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 @cache
@@ -67,12 +76,14 @@ def parse(data: bytes, language: str) -> Tree | None:
     if found is None or _too_costly(data):
         return None
     deadline = time.thread_time() + PARSE_SECONDS * (1 + len(data) / PARSE_BYTES)
+    most = _memory() + PARSE_MEMORY
+    asked = count(1)
 
     def read(offset: int, _point: object) -> bytes:
         return data[offset:] if offset else data
 
     def late(_offset: int, _error: bool) -> bool:
-        return time.thread_time() > deadline
+        return time.thread_time() > deadline or (next(asked) % _MEMORY_EVERY == 0 and _memory() > most)
 
     try:
         # Only this form of parse asks whether to go on; the speed is the same.
@@ -80,6 +91,15 @@ def parse(data: bytes, language: str) -> Tree | None:
     except (ValueError, RuntimeError, MemoryError):
         found.reset()
         return None
+
+
+def _memory() -> int:
+    """Bytes of memory that the process has now; 0 where the system does not tell in a file."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * _PAGE
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _too_costly(data: bytes) -> bool:
