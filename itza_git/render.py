@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
@@ -62,6 +63,11 @@ def clean_lines(text: str) -> str:
 def clean(text: str) -> str:
     """Text without a character that a terminal would obey; tabs become spaces."""
     return visible(text.expandtabs(_TAB))
+
+
+def escaped(text: str) -> str:
+    """A JSON text with the same characters as JSON escapes them; outside of its strings there are none."""
+    return re.sub(_UNSAFE, lambda found: json.dumps(found[0]).strip('"') if ord(found[0]) != 0x7F else r"\u007f", text)
 
 
 def visible(text: str) -> str:
@@ -259,9 +265,9 @@ def by_reason(skipped: Sequence[Skipped]) -> str:
 
 def status(state: Status, style: Style, now: float, verbose: bool = False) -> str:
     """The state of the index, for people; now is in unix seconds."""
-    lines = [f"store     {state.store}  ({_size(state.size)}, {_count(state.packs, 'pack')})"]
-    lines.append(f"embedder  {state.embedder}  (recipe {state.recipe})")
-    lines.append(f"answers   {state.answer_model}")
+    lines = [f"store     {clean(str(state.store))}  ({_size(state.size)}, {_count(state.packs, 'pack')})"]
+    lines.append(f"embedder  {clean(state.embedder)}  (recipe {state.recipe})")
+    lines.append(f"answers   {clean(state.answer_model)}")
     if state.head is None:
         lines.append("HEAD      no commit yet")
     else:

@@ -166,3 +166,15 @@ def test_the_version_is_a_positive_number() -> None:
 def test_characters_that_nobody_sees_are_no_chunk(language: str, data: bytes) -> None:
     check_tiling(data, chunk(data, language))
     assert len(chunk(data, language)) == 1
+
+
+def test_a_parse_that_takes_too_much_memory_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b"a<b,c>(\n" * 4900  # without a bound: 200 MB, and five times as much for a larger file
+    before = grammars._memory()
+    monkeypatch.setattr(grammars, "PARSE_MEMORY", 8 << 20)
+    assert grammars.parse(data, "lua") is None
+    if before:
+        assert grammars._memory() - before < 64 << 20
+    check_tiling(data, chunk(data, "lua"))
+    monkeypatch.undo()
+    assert grammars.parse(b"a = 1\n", "lua") is not None

@@ -6,7 +6,6 @@ import json
 import os
 import pty
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -26,6 +25,11 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["load settings", "--json"],
         ["load settings", "--worktree", "-v"],
         ["load settings", "--worktree", "--json"],
+        *(["load settings", "--format", name] for name in ("jsonl", "vimgrep", "paths")),
+        ["load settings", "-C", "2", "--max-chars", "900"],
+        ["load settings", "--all-repos"],
+        ["load settings", "--all-repos", "--json"],
+        ["load settings", "--repo", f"no{ESCAPES}"],
         ["load settings", "--rev", REVISION],
         ["load settings", "--branch", f"b{REF_ESCAPES}"],
         ["load settings", "--branch", f"no{ESCAPES}"],
@@ -35,13 +39,30 @@ COMMANDS: dict[str, list[list[str]]] = {
         ["load", "--lang", f"no{ESCAPES}"],
         ["load", f"--no{ESCAPES}"],
     ],
-    "ask": [["load settings"], ["load settings", "--json"], [f"qqq{ESCAPES}"], ["load", "--model", f"m{ESCAPES}"]],
+    "similar": [
+        ["src/plain.py:1"],
+        ["src/plain.py:1", "-v"],
+        ["src/plain.py:1", "--json"],
+        [f"{EVIL}:1"],
+        [f"src/plain.py:{ESCAPES}"],
+    ],
+    "repos": [["add", "."], ["list"], ["--json"], ["add", f"no{EVIL}"], ["index"], ["remove", f"no{ESCAPES}"]],
+    "ask": [
+        ["load settings"],
+        ["why load settings?"],
+        ["why load settings?", "--json"],
+        ["load settings", "--json"],
+        [f"qqq{ESCAPES}"],
+        ["load", "--model", f"m{ESCAPES}"],
+    ],
     "show": [
         ["src/plain.py:1-3@HEAD"],
         ["src/plain.py:1-3@HEAD", "--json"],
         [f"src/{EVIL}:1@HEAD"],
         [f"src/plain.py:1@{REVISION}"],
         ["src/plain.py:1-2@worktree"],
+        ["commit HEAD~1"],
+        ["HEAD~1", "--json"],
         [f"{ESCAPES}"],
     ],
     "verify": [["notes"], ["-v", "notes"], ["--json", "notes"], [f"no{ESCAPES}"], ["--rev", f"no{ESCAPES}", "notes"]],
@@ -51,7 +72,7 @@ COMMANDS: dict[str, list[list[str]]] = {
     "hooks": [["status"], ["status", "--json"], ["install"], ["status"], ["uninstall"]],
 }
 # Commands of other parts of the house, which have to come in above.
-ELSEWHERE: set[str] = set()
+ELSEWHERE = {"mcp"}
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +81,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 
 
 @pytest.fixture
-def repo(built: Repo, tmp_path: Path) -> Repo:  # type: ignore[misc] # another repository than the usual
+def repo(built: Repo) -> Repo:
     """Shared: no test may change more of it than its index."""
     commit = built.git("rev-parse", "HEAD~1")
     cited = f"see src/plain.py:1-3@{commit} and src/moved.py:1-4@{commit} and {EVIL}:1@{commit} {ESCAPES}\n"
@@ -78,7 +99,7 @@ def test_nothing_reaches_the_terminal_raw(repo: Repo, run: Run, command: str) ->
         done = run(repo, command, *args)
         assert done.code in (0, 1, 2), (args, done.err)
         assert (raw(done.out), raw(done.err)) == ([], []), args
-        if "--json" in args and done.out:
+        if "--json" in args and done.out and not done.err.startswith("error"):
             json.loads(done.out)
 
 

@@ -20,7 +20,7 @@ from itza_git.indexing import Watch
 from itza_git.indexing.policy import JUST_CHANGED, NOT_LOCAL, UNREADABLE
 from itza_git.paths import quote
 from itza_git.records import Coverage
-from itza_git.render import Style, clean
+from itza_git.render import Style, clean, escaped
 from itza_git.results import SearchResult
 from itza_git.words import words
 
@@ -119,11 +119,14 @@ def style() -> Style:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """One JSON object on standard output, in ASCII where the terminal's encoding asks for it."""
+    """One JSON object on standard output, in ASCII where the terminal's encoding asks for it.
+
+    What a terminal would obey is escaped: JSON itself does so for no more than the first 32 characters.
+    """
     unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    text = json.dumps(value, ensure_ascii=not unicode)
+    text = escaped(json.dumps(value, ensure_ascii=not unicode))
     # A lone surrogate cannot be encoded; JSON has an escape for it.
-    click.echo(text if text.isascii() or _encodable(text) else json.dumps(value))
+    click.echo(text if text.isascii() or _encodable(text) else json.dumps(value).replace("\x7f", r"\u007f"))
 
 
 def _encodable(text: str) -> bool:
