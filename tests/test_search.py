@@ -204,3 +204,34 @@ def test_passages_of_several_packs_are_found_together(project: Repo) -> None:
 def test_every_feature_has_a_weight_and_every_weight_a_feature() -> None:
     known = json.loads(Path(ranking.__file__).with_name("weights.json").read_text("utf-8"))
     assert set(known) == set(COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_sentence"),
+    [
+        ("How are retries limited?", True),
+        ("how are retries limited", True),
+        ("why is the cache emptied twice", True),
+        ("In which order are hooks run", True),
+        ("the retries are limited where?", True),
+        ("¿Dónde se limitan los reintentos?", True),
+        ("connection pool", False),
+        ("how the connection pool works", False),
+        ("ConnectionPool.acquire", False),
+    ],
+)
+def test_a_question_in_words_is_told_from_key_words(text: str, is_sentence: bool) -> None:
+    assert Question(text).is_sentence is is_sentence
+
+
+def test_for_a_question_a_file_may_give_more_of_its_passages(project: Repo) -> None:
+    for number in range(4):
+        project.write(f"src/other{number}.py", f"def oldest_{number}():\n    return 'oldest'\n")
+    project.write("src/long.py", "\n\n".join(f"def evict_oldest_{n}(c):\n" + "    c.evict()\n" * 24 for n in range(4)))
+    project.commit()
+    index = Index(project.path)
+    as_words, as_question = (
+        [at for at, path in enumerate(places(find(index, text).passages)) if path == "src/long.py"]
+        for text in ("evict oldest", "how does it evict the oldest?")
+    )
+    assert as_question[1] < as_words[1]

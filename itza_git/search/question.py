@@ -52,6 +52,11 @@ _MECHANISM = re.compile(
     r"|如何|怎么|怎样|どのように|どうやって",
     re.IGNORECASE,
 )
+_SENTENCE = re.compile(
+    r"[?？]|^\W*(?:(?:at|by|for|from|in|on|to|with) )?(?:why|where|which|who|what|when)\b"  # noqa: RUF001 (the question mark of Chinese and Japanese)
+    r"|^\W*(?:\w+ ){0,2}how (?:is|are|was|were|does|do|did|has|have|can|could|should|to|much|many|long|often)\b",
+    re.IGNORECASE,
+)
 # Only where the asker wants such files: "how is X tested?" does, "how does the test client work?" does not.
 _ABOUT = {
     "tests": r"(?:unit|integration|regression|end-to-end|e2e)[- ]tests?|tests? (?:for|of|that|cases?|suites?|files?)"
@@ -167,6 +172,11 @@ class Question:
     def names(self) -> list[str]:
         """What looks like code in it: backticked, snake_case, camelCase, dotted or called."""
         return [first or second for first, second in _NAME.findall(self.text)]
+
+    @property
+    def is_sentence(self) -> bool:
+        """Whether it is a question, in words that describe; else it is key words or names, which stand in the code."""
+        return self.language != languages.ENGLISH or bool(_SENTENCE.search(self.text))
 
     @property
     def asks_definition(self) -> bool:

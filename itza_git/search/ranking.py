@@ -1,8 +1,9 @@
 """From two kinds of evidence to one order.
 
 A fusion of the lexical and the dense order makes a pool; each passage of the pool is then scored by a weighted sum of
-its features. The weights are a page of numbers in `weights.json`, learned by `training/ranker.py` (a softmax over each
-question's pool, cross-validated by repository), so that they can be read and argued with.
+its features. The weights are a page of numbers in `weights.json`, learned by `training/ranker.py` (cross-validated by
+repository), so that they can be read and argued with: of each feature one for key words and names, one for questions in
+words. Key words stand in the code as they are typed; a question describes it.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from itza_git.search.question import Question
 # Passages that are looked at closely; of 612 questions of the benchmark 609 have a right one among them.
 POOL = 300
 FUSION_CONSTANT = 60.0
-# What each further passage of a file loses, in the unit of the weights, so that one file does not fill the page.
-REPEATED = 2.0
+# What a second passage of a file loses for key words and for questions, in the unit of the weights, and each further
+# one twice that, so that one file does not fill the page. A question wants the right lines of the right file.
+REPEATED = (4.0, 1.5)
 
 
 class Evidence(Enum):
@@ -64,8 +66,8 @@ def rank(
         return []
     if evidence is not Evidence.ALL:
         return [Ranked(passage, 1 / (1 + at), {}) for at, passage in enumerate(pool[:limit].tolist())]
-    parts = features(corpus, question, lexical, dense, pool) * weights()
-    order = saturated(corpus.entry[pool], parts.sum(axis=1), limit)
+    parts = features(corpus, question, lexical, dense, pool) * weights()[:, int(question.is_sentence)]
+    order = saturated(corpus.entry[pool], parts.sum(axis=1), REPEATED[question.is_sentence], limit)
     top = order[0][1]
     return [Ranked(int(pool[at]), float(np.exp(score - top)), _explained(parts[at])) for at, score in order]
 
@@ -90,7 +92,7 @@ def _best(score: NDArray[np.floating], most: int) -> NDArray[np.int64]:
 
 @cache
 def weights() -> NDArray[np.float32]:
-    """The weight of each of COLUMNS."""
+    """The weights of each of COLUMNS, (columns, 2): for key words, for questions."""
     known = json.loads(Path(__file__).with_name("weights.json").read_text("utf-8"))
     return np.array([known[name] for name in COLUMNS], np.float32)
 
@@ -99,12 +101,14 @@ def _explained(parts: NDArray[np.float32]) -> dict[str, float]:
     return {name: round(float(part), 2) for name, part in zip(COLUMNS, parts, strict=True) if abs(part) >= 0.005}
 
 
-def saturated(entry: NDArray[np.int64], score: NDArray[np.float32], limit: int) -> list[tuple[int, float]]:
-    """(index, adjusted score), best first: each further passage of a file loses REPEATED."""
+def saturated(
+    entry: NDArray[np.int64], score: NDArray[np.float32], repeated: float, limit: int
+) -> list[tuple[int, float]]:
+    """(index, adjusted score), best first: the second passage of a file loses repeated, each further one twice that."""
     taken: dict[int, int] = {}
     adjusted = np.array(score, float)
     for at in np.argsort(-score, kind="stable").tolist():
         seen = taken.get(int(entry[at]), 0)
-        adjusted[at] -= REPEATED * seen
+        adjusted[at] -= repeated * min(seen, 2)
         taken[int(entry[at])] = seen + 1
     return [(at, float(adjusted[at])) for at in np.argsort(-adjusted, kind="stable")[:limit].tolist()]
