@@ -29,6 +29,7 @@ COMMANDS = {
     "fsck": "Prove the index whole, and repair it.",
     "status": "Say what is indexed, and how well.",
     "repos": "Search along other repositories: add, remove, list, index.",
+    "agent": "Set up an agent or editor: install, uninstall, instructions.",
     "mcp": "Serve agents and editors over the Model Context Protocol.",
     "hooks": "Let git refresh the index: install, uninstall, status.",
 }

@@ -6,6 +6,8 @@ import itertools
 import json
 import re
 import shutil
+import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from itza_git import Itza
 from itza_git.commands import mcp as command
 from itza_git.store import lock
-from tests.command import Run
+from tests.command import Run, environment
 from tests.model_server import ANSWERING, Script, serving
 from tests.repository import Repo
 from tests.speaking import OLD, refused, said, speak, text_of, until, wired
@@ -439,6 +441,15 @@ def test_what_ties_git_to_another_repository_does_not_count(code: Repo, tmp_path
         assert "src/net.py" in await said(client, "ask_codebase", question="how are retries limited?")
 
     speak(code.path, script, GIT_DIR=str(other.path / ".git"), GIT_INDEX_FILE="/nonexistent")
+
+
+def test_the_example_of_the_documentation_runs(code: Repo) -> None:
+    index(code)
+    text = (Path(__file__).parents[1] / "docs" / "agents.md").read_text()
+    example = text.partition("```python\n")[2].partition("```")[0]
+    assert len([line for line in example.splitlines() if line]) <= 11
+    done = subprocess.run([sys.executable, "-c", example], cwd=code.path, env=environment(), capture_output=True)
+    assert b"src/net.py:" in done.stdout, done.stderr
 
 
 def test_without_the_sdk_the_command_says_how_to_get_it(code: Repo, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

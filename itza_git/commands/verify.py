@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 import click
 
-from itza_git import render_verify
+from itza_git import files, render_verify
 from itza_git.answering.verdicts import UNKNOWN_COMMIT, Verification, fixed
 from itza_git.api import Itza
 from itza_git.commands import common
@@ -85,21 +82,6 @@ def _write(name: str, before: str, after: str) -> None:
         sys.stdout.flush()
     elif after != before:
         try:
-            _replace(Path(name).resolve(), data)
+            files.replace(Path(name), data)
         except OSError as e:
             raise UsageError(f"cannot write {name}: {e.strerror}", "git itza verify FILE...") from e
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Put data in the file's place at once: who reads it meanwhile sees the old or the new, never a part."""
-    handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with open(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        shutil.copymode(path, aside)
-        os.replace(aside, path)
-    except BaseException:
-        Path(aside).unlink(missing_ok=True)
-        raise

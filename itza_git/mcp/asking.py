@@ -1,6 +1,5 @@
-"""A question to the model in a process of its own: who cancels it kills it, and the model server sees the line drop.
-
-The process is `git itza ask --json`, so an agent gets what a person gets.
+"""`ask_codebase`: a question to the model in a process of its own. Who cancels the call kills it, and the model server
+sees the line drop. The process is `git itza ask --json`, so an agent gets what a person gets.
 """
 
 from __future__ import annotations
@@ -8,15 +7,91 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from itza_git.errors import ItzaError
 from itza_git.git.environment import for_child
+from itza_git.mcp import texts
+from itza_git.mcp.arguments import Parameter
+from itza_git.mcp.places import Places
+from itza_git.mcp.texts import Piece
+from itza_git.mcp.tool import BUDGET, LANGUAGES, PATHS, REPO, REV, WORKTREE, Call, Tool, ready, where_at
+from itza_git.records import Coverage
+from itza_git.render import visible
 
+# So long the index is waited for before a part of it has to do.
+ASK_SECONDS = 20.0
 _POLL_SECONDS = 0.1
 _ANSWERED = (0, 1)
+
+
+def ask_codebase(
+    call: Call,
+    places: Places,
+    *,
+    question: str,
+    repo: str | None = None,
+    path: Sequence[str] = (),
+    language: Sequence[str] = (),
+    rev: str = "HEAD",
+    budget: int,
+) -> str:
+    """The answer of the user's local model, or the passages that it would rest on."""
+    place = places.find(repo, call.roots)
+    with place.itza() as itza:
+        state = ready(call, place, itza, "HEAD" if rev == WORKTREE else rev, ASK_SECONDS)
+        folder = itza.repository.worktree or itza.repository.git_dir
+    options = ["--worktree"] if rev == WORKTREE else [f"--rev={rev}"]
+    options += [f"--path={one}" for one in path] + [f"--lang={one}" for one in language]
+    began = time.monotonic()
+    asked = ask(folder, question, options, lambda: call.tell(int(time.monotonic() - began), 0, "asking a model"))
+    covered = Coverage(asked["coverage"]["indexed"], asked["coverage"]["total"])
+    missing = state.missing(covered)
+    head = where_at(place, asked["commit"], rev)
+    return texts.joined(head, _answer(asked, question, budget), f"({missing})" if missing else "")
+
+
+def _answer(asked: dict[str, Any], question: str, budget: int) -> str:
+    """The text of `ask --json`."""
+    pieces = [
+        Piece(hit["citation"], hit["symbol"], hit["start_line"], tuple(hit["text"].split("\n")))
+        for hit in asked["passages"]
+    ]
+    if asked["status"] == "no_se":
+        nearest = "\n".join(piece.head for piece in pieces[:3])
+        missing = visible(asked["missing"] or "nothing here answers this")
+        return texts.joined(f"NO_SE: {missing}", f"nearest passages:\n{nearest}" if nearest else "")
+    if asked["status"] == "passages":
+        note = visible(asked["note"] or "no model was asked")
+        return texts.joined(
+            f"No answer: {note}. The passages one would rest on:", texts.passages(pieces, question, budget)
+        )
+    sources = "\n".join(f"[{one['n']}] {one['citation']}" for one in asked["citations"])
+    doubt = (
+        "" if asked["confidence"] == "high" else "(low confidence: what carries no [n] is not supported by a passage)"
+    )
+    return texts.joined("\n".join(map(visible, asked["answer"].split("\n"))), sources, doubt)
+
+
+ASK = Tool(
+    "ask_codebase",
+    "Ask how the code works",
+    "Answer a how or why question about a repository with a local model; every citation was checked by the tool. Says "
+    "NO_SE when the repository does not answer. Takes up to a minute: prefer search_codebase if you can read code. NOT "
+    "for 'where is X defined' (use git grep).",
+    (
+        Parameter("question", "string", "One question in a sentence.", required=True),
+        REPO,
+        PATHS,
+        LANGUAGES,
+        REV,
+        BUDGET,
+    ),
+    ask_codebase,
+)
 
 
 def ask(folder: Path, question: str, options: Sequence[str], check: Callable[[], None]) -> dict[str, Any]:

@@ -31,7 +31,8 @@ from itza_git.errors import ItzaError
 from itza_git.mcp.arguments import checked, schema_of
 from itza_git.mcp.indexing import Indexing
 from itza_git.mcp.places import Places
-from itza_git.mcp.tools import TOOLS, Tool
+from itza_git.mcp.tool import Tool
+from itza_git.mcp.tools import TOOLS
 from itza_git.mcp.warming import warm
 
 INSTRUCTIONS = (

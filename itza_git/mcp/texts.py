@@ -81,6 +81,16 @@ def _short(line: str) -> str:
     return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + CUT
 
 
+def within(lines: Sequence[str], budget: int) -> str:
+    """The lines that fit the budget, at least one; says how many did not."""
+    fitting, size = 0, 0
+    while fitting < len(lines) and (size := size + len(lines[fitting]) + 1) <= budget:
+        fitting += 1
+    kept = list(lines[: max(fitting, 1)])
+    left = len(lines) - len(kept)
+    return "\n".join([*kept, *([f"({_count(left, 'more line')}: raise budget)"] if left else [])])
+
+
 def coverage(covered: Coverage, goes_on: bool, error: str) -> str:
     """What to know when not all is indexed; empty when all is."""
     if covered.indexed >= covered.total:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from itza_git.mcp.places import Places
-from itza_git.mcp.tools import PEEK
+from itza_git.mcp.tool import PEEK
 
 
 def warm(places: Places, roots: Sequence[Path]) -> None:

@@ -1,0 +1,81 @@
+"""`read_citation` and `verify_citations`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from itza_git.answering.citation import WORKTREE, render
+from itza_git.mcp import texts
+from itza_git.mcp.arguments import Parameter
+from itza_git.mcp.places import Places
+from itza_git.mcp.tool import BUDGET, REPO, Call, Tool, cited, where_at
+from itza_git.render import visible
+
+
+def read_citation(call: Call, places: Places, *, citation: str, repo: str | None = None, budget: int) -> str:
+    """The cited lines at the cited commit."""
+    place = places.find(repo, call.roots)
+    with place.itza() as itza:
+        shown = itza.show(cited(itza, citation))
+    lines = [f"{shown.citation.first + at}\t{visible(line.rstrip())}" for at, line in enumerate(shown.lines)]
+    fitting, size = 0, 0
+    while fitting < len(lines) and (size := size + len(lines[fitting]) + 1) <= budget:
+        fitting += 1
+    kept = lines[: max(fitting, 1)]
+    kept[0] = kept[0][:budget]
+    left = len(lines) - len(kept)
+    at = "the working tree" if shown.commit == WORKTREE else shown.commit[:10]
+    told = f"({left} more lines, from {shown.citation.first + len(kept)}: raise budget)" if left else ""
+    return "\n".join([f"{place.name} at {at}", *kept, *([told] if told else [])])
+
+
+READ = Tool(
+    "read_citation",
+    "Read cited lines",
+    "The lines that a citation names, as they are at the cited commit. Any range works: path:1-80@HEAD.",
+    (
+        Parameter("citation", "string", "path:first-last@commit, as other tools print it.", required=True),
+        REPO,
+        BUDGET,
+    ),
+    read_citation,
+)
+
+
+def verify_citations(
+    call: Call, places: Places, *, text: str, repo: str | None = None, rev: str = "HEAD", budget: int
+) -> str:
+    """What became of every citation in a text."""
+    place = places.find(repo, call.roots)
+    with place.itza() as itza:
+        verification = itza.verify(text, rev)
+    if not verification.checked:
+        return "no citation in this text; one looks like src/a.py:10-42@1a2b3c4"
+    lines = [f"{where_at(place, verification.commit, rev)}: {_summary([o.verdict.status for o in verification.checked])}"]
+    for one in verification.checked:
+        verdict = one.verdict
+        now = f" -> {render(verdict.now)}" if verdict.now and verdict.status == "moved" else ""
+        reason = f" ({visible(verdict.reason)})" if verdict.reason else ""
+        lines.append(f"{verdict.status} {render(one.found.citation)}{now}{reason}")
+    fitting = [line for at, line in enumerate(lines) if sum(len(one) + 1 for one in lines[: at + 1]) <= budget]
+    left = len(lines) - len(fitting)
+    return "\n".join(fitting + ([f"({left} more: raise budget)"] if left else []))
+
+
+def _summary(statuses: Sequence[str]) -> str:
+    return ", ".join(f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses))
+
+
+VERIFY = Tool(
+    "verify_citations",
+    "Check citations",
+    "Check every path:lines@commit citation in a text against the repository: same, moved (to where), changed or gone. "
+    "Run it over a text with citations before you hand it on.",
+    (
+        Parameter("text", "string", "Any text with citations in it.", required=True),
+        REPO,
+        Parameter("rev", "string", "Revision to check against; default HEAD."),
+        BUDGET,
+    ),
+    verify_citations,
+)
