@@ -31,6 +31,7 @@ TOOLS = {
     "search_codebase",
     "ask_codebase",
     "find_similar_patterns",
+    "get_repo_overview",
     "list_indexed_repos",
     "read_citation",
     "verify_citations",
@@ -96,6 +97,9 @@ def test_the_official_client_uses_every_tool(code: Repo, mode: str) -> None:
         assert "1 same" in await said(client, "verify_citations", text=f"as {citation} says")
         alike = await said(client, "find_similar_patterns", where="src/net.py:5")
         assert re.search(r"^src/post\.py:\d-9@[0-9a-f]+  post_with_retry$", alike, re.MULTILINE)
+        overview = await said(client, "get_repo_overview")
+        assert overview.startswith(f"repo at {head[:10]} (HEAD): 3 files")
+        assert "python" in overview
         repos = await said(client, "list_indexed_repos")
         assert repos.startswith(f"repo (here)  {code.path}  main {head[:10]}  indexed")
         asked = await said(client, "ask_codebase", question="how are retries limited?")
@@ -140,9 +144,9 @@ def test_what_is_cut_is_said_and_the_budget_holds(code: Repo) -> None:
         assert len(narrow) < 900
         read = await said(client, "read_citation", citation="src/one.py:1-302", budget=500)
         assert len(read) < 600
-        at = re.search(r"more lines, from (\d+)", read)
-        assert at
-        assert f"\n{int(at[1]) - 1}\t" in read
+        left = re.search(r"(\d+) more lines: raise budget", read)
+        assert left
+        assert f"\n{302 - int(left[1])}\t" in read
         whole = await said(client, "search_codebase", query="how are retries limited?", path="docs")
         assert "raise" not in whole
 
@@ -263,6 +267,7 @@ def test_a_deleted_repository_is_named_and_the_server_lives_on(code: Repo, tmp_p
             "search_codebase": {"query": "retries"},
             "read_citation": {"citation": "src/net.py:1-2"},
             "ask_codebase": {"question": "how are retries limited?"},
+            "get_repo_overview": {},
         }.items():
             told = await refused(client, tool, **arguments)
             assert told.startswith(f"error: the repository repo is gone: {code.path}\nhint: ")

@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from itza_git.answering.citation import WORKTREE
 from itza_git.errors import ItzaError
 from itza_git.git.environment import for_child
 from itza_git.mcp import texts
 from itza_git.mcp.arguments import Parameter
 from itza_git.mcp.places import Places
 from itza_git.mcp.texts import Piece
-from itza_git.mcp.tool import BUDGET, LANGUAGES, PATHS, REPO, REV, WORKTREE, Call, Tool, ready, where_at
+from itza_git.mcp.tool import BUDGET, LANGUAGES, PATHS, REPO, REV, Call, Tool, ready, where_at
 from itza_git.records import Coverage
 from itza_git.render import visible
 

@@ -18,15 +18,9 @@ def read_citation(call: Call, places: Places, *, citation: str, repo: str | None
     with place.itza() as itza:
         shown = itza.show(cited(itza, citation))
     lines = [f"{shown.citation.first + at}\t{visible(line.rstrip())}" for at, line in enumerate(shown.lines)]
-    fitting, size = 0, 0
-    while fitting < len(lines) and (size := size + len(lines[fitting]) + 1) <= budget:
-        fitting += 1
-    kept = lines[: max(fitting, 1)]
-    kept[0] = kept[0][:budget]
-    left = len(lines) - len(kept)
+    lines[0] = lines[0][:budget]
     at = "the working tree" if shown.commit == WORKTREE else shown.commit[:10]
-    told = f"({left} more lines, from {shown.citation.first + len(kept)}: raise budget)" if left else ""
-    return "\n".join([f"{place.name} at {at}", *kept, *([told] if told else [])])
+    return f"{place.name} at {at}\n{texts.within(lines, budget)}"
 
 
 READ = Tool(
@@ -51,15 +45,14 @@ def verify_citations(
         verification = itza.verify(text, rev)
     if not verification.checked:
         return "no citation in this text; one looks like src/a.py:10-42@1a2b3c4"
-    lines = [f"{where_at(place, verification.commit, rev)}: {_summary([o.verdict.status for o in verification.checked])}"]
+    lines = []
     for one in verification.checked:
         verdict = one.verdict
         now = f" -> {render(verdict.now)}" if verdict.now and verdict.status == "moved" else ""
         reason = f" ({visible(verdict.reason)})" if verdict.reason else ""
         lines.append(f"{verdict.status} {render(one.found.citation)}{now}{reason}")
-    fitting = [line for at, line in enumerate(lines) if sum(len(one) + 1 for one in lines[: at + 1]) <= budget]
-    left = len(lines) - len(fitting)
-    return "\n".join(fitting + ([f"({left} more: raise budget)"] if left else []))
+    summary = _summary([one.verdict.status for one in verification.checked])
+    return f"{where_at(place, verification.commit, rev)}: {summary}\n{texts.within(lines, budget)}"
 
 
 def _summary(statuses: Sequence[str]) -> str:

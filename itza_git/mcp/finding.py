@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from itza_git.api import Itza
+from itza_git.answering.citation import WORKTREE
 from itza_git.mcp import texts
 from itza_git.mcp.arguments import Parameter
 from itza_git.mcp.places import Places
@@ -19,7 +19,6 @@ from itza_git.mcp.tool import (
     PEEK,
     REPO,
     REV,
-    WORKTREE,
     Call,
     Ready,
     Tool,
@@ -131,14 +130,14 @@ def find_similar_patterns(
     """The passages that are like the one at a place."""
     place = places.find(repo, call.roots)
     with place.itza() as itza:
-        cited = cited(itza, where)
-        edited = cited.commit == WORKTREE
-        rev = "HEAD" if edited else cited.commit
+        example = cited(itza, where)
+        edited = example.commit == WORKTREE
+        rev = "HEAD" if edited else example.commit
         state = ready(call, place, itza, rev, SIMILAR_SECONDS)
         found = itza.similar(
-            quote(cited.path),
-            cited.first,
-            cited.last,
+            quote(example.path),
+            example.first,
+            example.last,
             rev=rev,
             worktree=edited,
             limit=limit + 1,
@@ -196,8 +195,8 @@ def get_repo_overview(
 OVERVIEW = Tool(
     "get_repo_overview",
     "Get to know a repository",
-    "What is in a repository: languages, folders, entry points, the files that others rest on, what to read first. Once, "
-    "at the beginning; NOT for a question about something in particular (search_codebase).",
+    "What is in a repository: languages, folders, entry points, the files that others rest on, what to read first. "
+    "Once, at the beginning; NOT for a question about something in particular (search_codebase).",
     (REPO, PATHS, Parameter("rev", "string", "Branch, tag or commit; default HEAD."), BUDGET),
     get_repo_overview,
 )

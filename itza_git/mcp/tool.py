@@ -13,7 +13,7 @@ from itza_git.indexing import Watch
 from itza_git.mcp import texts
 from itza_git.mcp.arguments import Parameter
 from itza_git.mcp.indexing import Indexing
-from itza_git.mcp.places import Place, Places
+from itza_git.mcp.places import Place
 from itza_git.records import Commit, Coverage
 from itza_git.render import visible
 
