@@ -7,7 +7,6 @@ import os
 import time
 import warnings
 from functools import cache
-from itertools import count
 
 from tree_sitter import Language, Parser, Tree
 
@@ -48,8 +47,8 @@ PARSE_SECONDS = 0.5
 PARSE_BYTES = 250_000
 # What a parse may add to the memory of the process. A real file of a megabyte takes a third of it.
 PARSE_MEMORY = 128 << 20
-# It is asked for so often; to learn it takes 20 microseconds.
-_MEMORY_EVERY = 50
+# Seconds after which it is looked at again; that takes 20 microseconds. Real code is parsed before the first time.
+MEMORY_EVERY = 0.01
 
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
@@ -75,15 +74,22 @@ def parse(data: bytes, language: str) -> Tree | None:
     found = parser(language)
     if found is None or _too_costly(data):
         return None
-    deadline = time.thread_time() + PARSE_SECONDS * (1 + len(data) / PARSE_BYTES)
+    look = time.thread_time()
+    deadline = look + PARSE_SECONDS * (1 + len(data) / PARSE_BYTES)
     most = _memory() + PARSE_MEMORY
-    asked = count(1)
 
     def read(offset: int, _point: object) -> bytes:
         return data[offset:] if offset else data
 
     def late(_offset: int, _error: bool) -> bool:
-        return time.thread_time() > deadline or (next(asked) % _MEMORY_EVERY == 0 and _memory() > most)
+        nonlocal look
+        now = time.thread_time()
+        if now > deadline:
+            return True
+        if now < look + MEMORY_EVERY:
+            return False
+        look = now
+        return _memory() > most
 
     try:
         # Only this form of parse asks whether to go on; the speed is the same.
@@ -91,6 +97,11 @@ def parse(data: bytes, language: str) -> Tree | None:
     except (ValueError, RuntimeError, MemoryError):
         found.reset()
         return None
+    except SystemError as e:  # Ctrl-C while the parser asked whether to go on
+        found.reset()
+        if isinstance(e.__cause__, KeyboardInterrupt):
+            raise e.__cause__ from None
+        raise
 
 
 def _memory() -> int:
