@@ -28,6 +28,7 @@ from itza_git.errors import Damaged, ModelError, UsageError
 from itza_git.git import Repository, open_repository
 from itza_git.indexing import Policy, Watch
 from itza_git.paths import unquote
+from itza_git.ranges import range_of
 from itza_git.records import Commit
 from itza_git.results import AskResult, IndexReport, SearchResult, Shown, ShownCommit, Similar, Status
 from itza_git.search.corpus import Corpus, Filter
@@ -185,6 +186,7 @@ class Itza:
     ) -> SearchResult:
         """The best passages of a revision for a query; indexes first what the store lacks of it.
 
+        rev may be a range, `A..B` or `A...B`: passages of both sides tell of the change then, each with its own commit.
         branch names a local branch; worktree puts the uncommitted and untracked content of the working tree on top of
         HEAD. paths are pathspecs, languages names and kinds of `KINDS`, each empty for all; kinds choose among the
         best passages. context is how many lines before and after each passage come with it. history adds the commits
@@ -193,6 +195,14 @@ class Itza:
         """
         if not query.strip():
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
+        history = history and self.settings.history
+        asked = range_of(rev) if branch is None else None
+        if asked is not None:
+            from itza_git.changes import Changes
+
+            wanted = wanted_of(paths, languages)
+            changes = Changes(self.repository, self.trees, self.embedder, self.space.recipe.name)
+            return changes.search(query, rev, asked, limit, wanted, context, kinds, history, watch)
         tree = self._tree(rev, branch, worktree, paths, languages, watch)
         from itza_git import citing
         from itza_git.search.question import Question
@@ -214,7 +224,7 @@ class Itza:
             tree.changed,
             question.literal((hit.text for hit in hits), tree.rev, worktree),
         )
-        return self._with_past(result, tree.commit) if history and self.settings.history else result
+        return self._with_past(result, tree.commit) if history else result
 
     def _with_past(self, result: SearchResult, commit: Commit) -> SearchResult:
         """The result with the commits that tell the reason, when it is asked for."""
@@ -488,8 +498,8 @@ class Itza:
         if one.is_commit:
             commits = result.past.commits if result.past else ()
             return next(hit.citation for hit in commits if hit.commit == one.blob.hex())
-        commit = None if one.path in result.uncommitted else bytes.fromhex(result.commit)
-        return self.cite(one.path, one.first, one.last, commit)
+        commit = result.commit_of(one.path, one.blob)
+        return self.cite(one.path, one.first, one.last, None if commit == "worktree" else bytes.fromhex(commit))
 
     def _policy(self, commit: Commit) -> Policy:
         return policy_at(self.repository, self.settings, commit)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from itza_git import citing
 from itza_git.answering.citation import CommitCitation, render, short
-from itza_git.answering.reasons import LEAST_SHARE, Reason, reasons
+from itza_git.answering.reasons import LEAST_SHARE, Reason, of_range, reasons
 from itza_git.clock import day
 from itza_git.embedding import Embedder
 from itza_git.git import Repository
@@ -19,6 +19,8 @@ from itza_git.trees import Trees
 
 # A question waits so long for messages to be indexed, beside git's blame.
 PATIENCE = 1.0
+# The newest commits of a range, whose messages are compared with the question.
+MOST_OF_RANGE = 500
 # More of a message is a list of other messages.
 MOST_LINES = 60
 
@@ -26,16 +28,36 @@ MOST_LINES = 60
 def past(repository: Repository, trees: Trees, embedder: Embedder, commit: Commit, result: SearchResult) -> Past:
     """The commits that tell the reason of what a search was about, at a commit."""
     passages = [hit.passage for hit in result.hits if hit.passage.path not in result.uncommitted]
-    messages: list[Corpus] = []
-
-    def history() -> Corpus:
-        # A server would take its time for each message: the hooks and `git itza index` have more of it.
-        patience = PATIENCE if embedder.is_local else 0.0
-        messages.append(trees.messages(commit.id, Watch(patience=patience)))
-        return messages[0]
-
+    history = _History(trees, embedder, commit)
     found = reasons(repository, embedder, commit, result.query, passages, history)
-    return Past(tuple(_hit(repository, commit, one) for one in found), messages[0].held, len(messages[0].view))
+    hits = tuple(_hit(repository, commit, one) for one in found)
+    return Past(hits, history.corpus.held, len(history.corpus.view)) if history.corpus is not None else Past(hits, 0, 0)
+
+
+def past_of_range(
+    repository: Repository, trees: Trees, embedder: Embedder, old: Commit, new: Commit, result: SearchResult
+) -> Past:
+    """The commits between two that tell most of what a search was about."""
+    commits = repository.ancestors([new.id], MOST_OF_RANGE, old.id)
+    passages = [hit.passage for hit in result.hits if hit.commit == result.commit]
+    history = _History(trees, embedder, new)
+    found = of_range(repository, embedder, commits, result.query, passages, history)
+    return Past(tuple(_hit(repository, new, one) for one in found), len(commits), len(commits))
+
+
+class _History:
+    """The messages up to a commit, as a corpus, when they are asked for."""
+
+    def __init__(self, trees: Trees, embedder: Embedder, commit: Commit) -> None:
+        self._trees = trees
+        self._commit = commit
+        # A server would take its time for each message: the hooks and `git itza index` have more of it.
+        self._watch = Watch(patience=PATIENCE if embedder.is_local else 0.0)
+        self.corpus: Corpus | None = None
+
+    def __call__(self) -> Corpus:
+        self.corpus = self._trees.messages(self._commit.id, self._watch)
+        return self.corpus
 
 
 def _hit(repository: Repository, commit: Commit, reason: Reason) -> CommitHit:
@@ -50,7 +72,7 @@ def _hit(repository: Repository, commit: Commit, reason: Reason) -> CommitHit:
         reason.by,
         reason.score,
         reason.share,
-        tuple(citing.cite(repository, path, first, last, commit.id) for path, first, last in reason.lines),
+        tuple(citing.cite(repository, *place, commit.id) for place in reason.lines),
     )
 
 
@@ -74,6 +96,12 @@ def evidence(result: SearchResult) -> tuple[list[tuple[Passage, str]], dict[tupl
         commits.append((passage, one.text))
         abbreviated = one.citation.split(" ")[1]
         names[b"", id] = f"commit {abbreviated} {day(one.time)} {short(one.subject)}"
+    if result.base:
+        older, _, newer = result.rev.partition("..")
+        for hit in result.hits:
+            is_new = hit.commit == result.commit
+            side = f"(after the change, at {newer.lstrip('.') or 'HEAD'})" if is_new else f"(before it, at {older})"
+            names[hit.passage.path, hit.passage.blob] = side
     return _in_turn(passages, commits), names
 
 

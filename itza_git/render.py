@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -222,14 +221,9 @@ def _url(one: Cited, result: SearchResult, links: Pages) -> str | None:
 
 def commit_of(one: Cited, result: SearchResult) -> str:
     """The commit of a citation: full hex, or `worktree`. Of a citation of a commit that commit."""
-    from itza_git.answering.citation import WORKTREE
-
-    if result.repositories:
-        name = one.path.partition(b"/")[0]
-        return next(searched.commit for searched in result.repositories if os.fsencode(searched.name) == name)
     if one.is_commit:
         return one.blob.hex()
-    return WORKTREE if one.path in result.uncommitted else result.commit
+    return result.commit_of(one.path, one.blob)
 
 
 def statement(said: Statement) -> str:

@@ -94,7 +94,8 @@ def _cited_json(one: Cited, citation: str, commit: str, is_named: bool) -> dict[
 
 def _head_json(result: SearchResult, dirty: bool) -> dict[str, Any]:
     several = {"repositories": list(map(searched_json, result.repositories))} if result.repositories else {}
-    return {"schema": SCHEMA, "query": result.query} | _tree_json(result, dirty) | several
+    both = {"base": result.base, "changed": result.changed} if result.base else {}
+    return {"schema": SCHEMA, "query": result.query} | _tree_json(result, dirty) | both | several
 
 
 def _tree_json(result: SearchResult | Similar, dirty: bool) -> dict[str, Any]:

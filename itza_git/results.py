@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -82,7 +83,8 @@ class SearchResult:
     rev is as the caller wrote it, commit the full hex id that it resolved to. uncommitted are the paths that are cited
     as of the working tree. literal is the `git grep` that answers better, None when this is no question for it.
     repositories are those that were searched when it was not just one; commit is then empty, and each has its own.
-    past: what commits tell of it, None where that was not asked.
+    past: what commits tell of it, None where that was not asked. Of a range commit is the newer end and base the older
+    one, and changed the number of files that differ; each hit has the commit of its side.
     """
 
     query: str
@@ -96,6 +98,19 @@ class SearchResult:
     literal: str | None = None
     repositories: tuple[Searched, ...] = ()
     past: Past | None = None
+    base: str = ""
+    changed: int = 0
+
+    def commit_of(self, path: bytes, blob: bytes) -> str:
+        """The commit (full hex) at which lines of a file are cited, or `worktree`."""
+        if self.repositories:
+            name = path.partition(b"/")[0]
+            return next(one.commit for one in self.repositories if os.fsencode(one.name) == name)
+        if path in self.uncommitted:
+            return "worktree"
+        if not self.base:
+            return self.commit
+        return next(hit.commit for hit in self.hits if (hit.passage.path, hit.passage.blob) == (path, blob))
 
 
 @dataclass(frozen=True, slots=True)

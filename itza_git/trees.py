@@ -14,6 +14,7 @@ from itza_git.errors import GitError, UnknownRevision
 from itza_git.git import Repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
 from itza_git.indexing.history import index_history, view_of_history
+from itza_git.ranges import refuse_range
 from itza_git.records import Commit
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.store import Space
@@ -109,6 +110,7 @@ def policy_at(repository: Repository, settings: Settings, commit: Commit) -> Pol
 def resolve(repository: Repository, rev: str = "HEAD", branch: str | None = None) -> Commit:
     """The commit of a revision, or of a local branch. Raises `UnknownRevision`, `UnbornHead`."""
     if branch is None:
+        refuse_range(rev)
         return repository.resolve(rev)
     found = next((b.commit for b in repository.branches() if b.name == branch), None)
     if found is None:

@@ -38,6 +38,8 @@ SIGNATURES = {
     "collect": "self *watch",
     "fsck": "self repair *watch",
     "corpus": "self rev",
+    "holds": "self rev",
+    "citation": "self text",
     "remember": "self rev *branch *watch",
     "show_commit": "self citation",
 }

@@ -162,7 +162,8 @@ def check_text(truth: Truth, out: str) -> None:
 def check_json(truth: Truth, out: str) -> None:
     told = json.loads(out)
     answer = told["answer"] or ""
-    check_text(truth, answer + "\n" + (told["missing"] or ""))
+    # Only a terminal has its tabs expanded.
+    check_text(truth, answer.expandtabs() + "\n" + (told["missing"] or ""))
     for one in told["citations"]:
         assert truth.has(one["path"], one["start_line"], one["end_line"], one["commit"])
         assert one["verified"] and one["blob"] == truth.blobs[one["path"]]

@@ -128,7 +128,9 @@ class Evidence:
         rows = block.text.split("\n")
         if len(rows) <= WHOLE or block.is_commit:
             return block.first, block.last
-        found = [claim.words & set(words(row)) for row in rows]
+        # A number that the sentence names is no word, and often all that its line has of it.
+        asked = claim.words | {name for name in claim.names if isinstance(name, str)}
+        found = [asked & (set(words(row)) | _numbers(row)) for row in rows]
         scores = [
             sum(map(self._weight, frozenset().union(*found[start : start + WINDOW])))
             for start in range(len(rows) - WINDOW + 1)

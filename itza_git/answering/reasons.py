@@ -73,15 +73,29 @@ def reasons(
 
 
 def of_range(
-    repository: Repository, embedder: Embedder, commits: Sequence[bytes], text: str, corpus: Corpus
+    repository: Repository,
+    embedder: Embedder,
+    commits: Sequence[bytes],
+    text: str,
+    passages: Sequence[Passage],
+    history: Callable[[], Corpus],
 ) -> list[Reason]:
-    """The few of the commits of a range that tell most of what is asked, best first."""
-    messages = [one for one in repository.messages(commits) if one is not None and one.subject]
+    """The few of the commits of a range, newest first, that tell most of what is asked; passages are of the first."""
+    if not commits:
+        return []
+    (newest,) = repository.messages(commits[:1])
+    if newest is None:
+        return []
+    with Blames(repository, Commit(newest.id, newest.tree), passages) as blames:
+        corpus = history()
+        messages = [one for one in repository.messages(commits) if one is not None and one.subject]
+        touches = {touch.message.id: touch for touch in blames.touches()}
+    found = []
     likeness = Likeness(Question(text, corpus.holding), corpus, embedder)
-    found = [
-        Reason(message, round(share + cosine, 3), "range", share=share)
-        for message, (share, cosine) in zip(messages, likeness.of(messages), strict=True)
-    ]
+    for message, (share, cosine) in zip(messages, likeness.of(messages), strict=True):
+        touch = touches.get(message.id)
+        score = share + cosine + (TOUCH_WEIGHT * touch.weight if touch else 0.0)
+        found.append(Reason(message, round(score, 3), "range", touch.lines if touch else (), round(share, 3)))
     return sorted(found, key=lambda one: -one.score)[:MOST_REASONS]
 
 

@@ -12,7 +12,7 @@ from itza_git.answering.answer import Statement
 from itza_git.answering.links import Pages
 from itza_git.api import Itza
 from itza_git.commands import common
-from itza_git.results import AskResult
+from itza_git.results import AskResult, CommitHit
 
 # Of an answer that is only passages, a person reads so many.
 SHOWN_PASSAGES = 5
@@ -131,8 +131,12 @@ def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool, lin
     common.print_commits(asked.result, verbose, links)
 
 
+def _commits(asked: AskResult) -> tuple[CommitHit, ...]:
+    return asked.result.past.commits if asked.result.past else ()
+
+
 def _exit_code(asked: AskResult, strict: bool) -> int:
-    if asked.answer.status == "no_se" or not (asked.result.hits or asked.result.past):
+    if asked.answer.status == "no_se" or not (asked.result.hits or _commits(asked)):
         return common.NOTHING_FOUND
     if strict and not asked.answer.fully_verified:
         return NOT_VERIFIED

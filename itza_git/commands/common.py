@@ -51,9 +51,9 @@ def tree_options(command: Decorated) -> Decorated:
     """`--rev`, `--branch` and `--worktree`: which tree is asked."""
     command = click.option("--worktree", is_flag=True, help="With uncommitted and untracked content.")(command)
     command = click.option("--branch", metavar="NAME", help="A local branch, without a checkout.")(command)
-    return click.option("--rev", default="HEAD", show_default=True, help="Any revision: a tag, HEAD~2, stash@{0}.")(
-        command
-    )
+    return click.option(
+        "--rev", default="HEAD", show_default=True, help="Any revision: a tag, HEAD~2, stash@{0}; or A..B."
+    )(command)
 
 
 def filter_options(command: Decorated) -> Decorated:
@@ -161,6 +161,8 @@ def tell(result: SearchResult) -> None:
             note(f"note: {one.name} is not searched: {one.error}")
     if result.literal:
         note(f"hint: a literal search finds that too: {result.literal}")
+    if result.base and not result.changed:
+        note(f"note: no file differs in {result.rev}")
     if not result.hits:
         note(f"nothing found for: {result.query}")
     elif unknown := [word for word in result.found.unknown if word not in _told(result)]:

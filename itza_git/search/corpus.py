@@ -23,13 +23,14 @@ from itza_git.words import term_key
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which passages may be found: pathspecs and language names, each empty for all."""
+    """Which passages may be found: pathspecs and language names, each empty for all; and only these files, if given."""
 
     paths: Sequence[str] = ()
     languages: Sequence[str] = ()
+    only: frozenset[bytes] | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.paths or self.languages)
+        return bool(self.paths or self.languages or self.only is not None)
 
 
 class Corpus:
@@ -114,6 +115,8 @@ class Corpus:
             mask &= np.fromiter(map(matches, self.view.paths), bool, len(self.view))
         if wanted.languages:
             mask &= np.fromiter((self.language(e) in wanted.languages for e in range(len(self.view))), bool, len(mask))
+        if wanted.only is not None:
+            mask &= np.fromiter((path in wanted.only for path in self.view.paths), bool, len(mask))
         return mask
 
     def language(self, entry: int) -> str:
