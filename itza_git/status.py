@@ -22,16 +22,25 @@ def status(
     embedder: Embedder,
     policy_of: Callable[[Commit], Policy],
 ) -> Status:
-    """The state of a space; nothing is written. Raises `StoreError`, `ModelError`."""
+    """The state of a space; nothing is written. Raises `StoreError`, `ModelError`, `UnreadableObject` for HEAD's."""
     head = repository.head()
     recorded = space.heads()
     branches = repository.branches()
     commits = [branch.commit for branch in branches] + ([head.commit] if head.commit else [])
     covered = coverages(repository, space, policy_of, commits)
-    told = [_branch_status(branch, covered[branch.commit.id], head, recorded) for branch in branches]
+    told, unreadable = [], []
+    for branch in branches:
+        coverage = covered[branch.commit.id]
+        if isinstance(coverage, Coverage):
+            told.append(_branch_status(branch, coverage, head, recorded))
+        else:
+            unreadable.append(f"branch {branch.name}: {coverage}")
     current = next((branch for branch in told if branch.is_head), None)
     if current is None and head.commit is not None:
-        current = BranchStatus("HEAD", head.commit.id.hex(), covered[head.commit.id], True)
+        coverage = covered[head.commit.id]
+        if not isinstance(coverage, Coverage):
+            raise coverage
+        current = BranchStatus("HEAD", head.commit.id.hex(), coverage, True)
     identity = embedder.identity
     return Status(
         current,
@@ -42,7 +51,7 @@ def status(
         space.root,
         space.size(),
         len(space.packs()),
-        tuple(str(error) for error in space.damaged),
+        (*map(str, space.damaged), *unreadable),
     )
 
 

@@ -294,3 +294,59 @@ def test_an_empty_repository(tmp_path: Path, run: Run) -> None:
         assert refused(run(empty, *command)) == [f"{empty.path} has no commit yet", "git commit"]
     for command in (("status",), ("gc",)):
         assert run(empty, *command).code == 0
+
+
+# Objects that git itself would not write
+
+
+def raw(repo: Repo, kind: str, content: bytes) -> bytes:
+    """The id of an object with any content."""
+    return bytes.fromhex(repo.git("hash-object", "-t", kind, "-w", "--literally", "--stdin", stdin=content))
+
+
+def branch(repo: Repo, name: str, tree: bytes, who: bytes = b"a <a@b> 1 +0000") -> None:
+    """A branch with one commit of a root tree's content."""
+    id = raw(repo, "tree", tree)
+    commit = raw(repo, "commit", b"tree %s\nauthor %s\ncommitter %s\n\nm\n" % (id.hex().encode(), who, who))
+    repo.write(f".git/refs/heads/{name}", commit.hex() + "\n")
+
+
+@pytest.mark.parametrize("path", [b"../../etc/passwd", b"/etc/passwd", b".git", b"a\n\x1b]0;x\x07.py"])
+def test_paths_that_lead_out_of_the_tree_are_only_names(repo: Repo, run: Run, path: bytes) -> None:
+    blob = bytes.fromhex(repo.git("rev-parse", "HEAD:net/limit.py"))
+    branch(repo, "evil", b"100644 " + path + b"\0" + blob)
+    done = run(repo, "search", "limit count", "--rev", "evil")
+    assert (done.code, done.err) == (0, "")
+    assert "return count < 3" in done.out
+    assert "\x1b" not in done.out
+    repo.git("symbolic-ref", "HEAD", "refs/heads/evil")
+    # None of these is in git's index, so for the working tree they are deleted: nothing is looked up at such a path.
+    done = run(repo, "search", "limit count", "--worktree")
+    assert [line.split("  ")[0] for line in done.out.splitlines() if "@" in line] == ["net/limit.py:1-2@worktree"]
+
+
+@pytest.mark.parametrize("content", [b"\xff" * 50, b"100644 \0%s", b"40000 d\0%s"])
+def test_a_tree_that_is_none_is_named_and_ends_only_its_branch(repo: Repo, run: Run, content: bytes) -> None:
+    blob = bytes.fromhex(repo.git("rev-parse", "HEAD:net/limit.py"))
+    branch(repo, "evil", content.replace(b"%s", blob))
+    assert refused(run(repo, "search", "limit", "--rev", "evil"))[1] == "git fsck"
+    assert finds(run(repo, "search", "limit"))
+    status = run(repo, "status", "--json").json
+    assert [one["name"] for one in status["branches"]] == ["main"]
+    assert status["damaged"][0].startswith("branch evil: tree ")
+
+
+@pytest.mark.parametrize("content", [b"", b"tree abcd\n\n"])
+def test_a_commit_that_is_none(repo: Repo, run: Run, content: bytes) -> None:
+    repo.write(".git/refs/heads/evil", raw(repo, "commit", content).hex() + "\n")
+    assert refused(run(repo, "search", "limit", "--rev", "evil")) == ["revision 'evil' is a broken commit", "git fsck"]
+    assert run(repo, "status").code == 0
+
+
+@pytest.mark.parametrize("who", [b"a", b"a <a@b> 99999999999999999999999 +0000"])
+def test_a_commit_by_nobody_in_particular_is_read(repo: Repo, run: Run, who: bytes) -> None:
+    blob = bytes.fromhex(repo.git("rev-parse", "HEAD:net/limit.py"))
+    branch(repo, "old", b"100644 limit.py\0" + blob, who)
+    done = run(repo, "search", "limit", "--rev", "old")
+    assert (done.code, done.out.partition("@")[0]) == (0, "limit.py:1-2")
+    assert run(repo, "status").code == 0

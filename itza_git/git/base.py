@@ -20,6 +20,10 @@ from itza_git.git.trees import Trees
 from itza_git.paths import quote
 from itza_git.records import Attributes, Blamed, Branch, Change, Commit, CommitMessage, Entry, Head
 
+# A commit's first line, and the end of its committer's, which names the time.
+_TREE = re.compile(rb"tree ([0-9a-f]+)\n")
+_TIME = re.compile(rb"^committer [^\n]*? (\d{1,12}) [+-]\d+$", re.MULTILINE)
+
 ALTERNATES = Path("objects", "info", "alternates")
 
 
@@ -54,16 +58,15 @@ class BaseRepository(ABC):
         """The commit of a plain revision, None when git itself has to say what it means."""
 
     @abstractmethod
-    def _commit(self, commit: bytes) -> Commit:
-        """The commit with an id. Raises `UnreadableObject`, as do the following two."""
-
-    @abstractmethod
     def _content(self, what: str, id: bytes, kind: str) -> bytes:
-        """The content of an object of a kind ("blob", "tree", "commit"); what names it in an error."""
+        """The content of an object of a kind ("blob", "tree", "commit"); what names it in an error.
+
+        Raises `UnreadableObject`.
+        """
 
     @abstractmethod
     def _header(self, id: bytes) -> tuple[str, int]:
-        """Kind and size of an object."""
+        """Kind and size of an object. Raises `UnreadableObject`."""
 
     # What is asked of git, or made of the above
 
@@ -254,6 +257,15 @@ class BaseRepository(ABC):
 
     def _place(self) -> Path:
         return self.worktree or self.git_dir
+
+    def _commit(self, commit: bytes) -> Commit:
+        """The commit with an id. Raises `UnreadableObject`."""
+        # Taken apart here: libgit2 refuses commits that git reads, such as one whose author has no address.
+        text = self._content(f"commit {commit.hex()}", commit, "commit")
+        tree, time = _TREE.match(text), _TIME.search(text)
+        if tree is None or len(tree[1]) != 2 * self.id_length:
+            raise UnreadableObject(f"commit {commit.hex()} is malformed", "git fsck")
+        return Commit(commit, bytes.fromhex(tree[1].decode()), int(time[1]) if time else 0)
 
     def _tree_content(self, tree: bytes, path: bytes) -> bytes:
         place = f" at {quote(path)}" if path else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
@@ -13,10 +12,6 @@ from itza_git.git.location import Location, first_line
 from itza_git.git.objects import AHEAD, Answer, Objects
 from itza_git.git.working_tree import object_id
 from itza_git.records import Branch, Commit, Head
-
-# A commit's first line, and the end of its committer's, which names the time.
-_TREE = re.compile(rb"tree ([0-9a-f]+)\n")
-_TIME = re.compile(rb"^committer [^\n]*? (-?\d+) [+-]\d+$", re.MULTILINE)
 
 
 class CliRepository(BaseRepository):
@@ -65,13 +60,6 @@ class CliRepository(BaseRepository):
 
     def _named(self, revision: str) -> Commit | None:
         return None
-
-    def _commit(self, commit: bytes) -> Commit:
-        text = self._content(f"commit {commit.hex()}", commit, "commit")
-        tree, time = _TREE.match(text), _TIME.search(text)
-        if tree is None:
-            raise UnreadableObject(f"commit {commit.hex()} is malformed", "git fsck")
-        return Commit(commit, bytes.fromhex(tree[1].decode()), int(time[1]) if time else 0)
 
     def _header(self, id: bytes) -> tuple[str, int]:
         found = self._objects.header(id)

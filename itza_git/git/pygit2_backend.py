@@ -39,10 +39,10 @@ class Pygit2Repository(BaseRepository):
             ref = named if isinstance(named, str) else None
             if self._repository.head_is_unborn:
                 return Head(ref, None)
-            target = self._repository.head.target
+            target = _target(self._repository.head)
         except FOREIGN_ERRORS as e:
             raise GitError(f"HEAD of {self._place()} cannot be read: {e}", "git fsck") from e
-        return Head(ref, self._peeled(target))
+        return Head(ref, self._commit(target))
 
     def branches(self) -> list[Branch]:
         found = []
@@ -52,8 +52,8 @@ class Pygit2Repository(BaseRepository):
             raise GitError(f"the branches of {self._place()} cannot be read: {e}", "git fsck") from e
         for raw in names:
             try:
-                commit = _record(self._repository.lookup_branch(raw).peel(pygit2.Commit))
-            except FOREIGN_ERRORS:
+                commit = self._commit(_target(self._repository.lookup_branch(raw)))
+            except (*FOREIGN_ERRORS, UnreadableObject):
                 continue
             found.append(Branch(os.fsdecode(raw), commit))
         return found
@@ -62,18 +62,9 @@ class Pygit2Repository(BaseRepository):
         if not PLAIN_REVISION.fullmatch(revision):
             return None
         try:
-            return _record(self._repository.revparse_single(revision).peel(pygit2.Commit))
-        except FOREIGN_ERRORS:
+            return self._commit(self._repository.revparse_single(revision).peel(pygit2.Commit).id.raw)
+        except (*FOREIGN_ERRORS, UnreadableObject):
             return None  # git says why, or knows better: a short id may be ambiguous and yet name only one commit
-
-    def _commit(self, commit: bytes) -> Commit:
-        return self._peeled(pygit2.Oid(raw=commit))
-
-    def _peeled(self, id: pygit2.Oid | str) -> Commit:
-        try:
-            return _record(self._repository[id].peel(pygit2.Commit))
-        except FOREIGN_ERRORS as e:
-            raise self._unreadable(f"commit {id}", e) from e
 
     def _header(self, id: bytes) -> tuple[str, int]:
         try:
@@ -98,5 +89,7 @@ class Pygit2Repository(BaseRepository):
         return UnreadableObject(f"{what} cannot be read: {cause}", "git fsck")
 
 
-def _record(commit: pygit2.Commit) -> Commit:
-    return Commit(commit.id.raw, commit.tree_id.raw, commit.commit_time)
+def _target(reference: pygit2.Reference) -> bytes:
+    """The id that a reference leads to."""
+    target = reference.resolve().target
+    return target.raw if isinstance(target, pygit2.Oid) else b""

@@ -59,6 +59,8 @@ def _failure(git: CommandLine, revision: str, complaint: bytes) -> UnknownRevisi
         if kind == "tag":
             target = _parse(git, f"{revision}^{{}}").stdout.decode().strip()
             kind = f"tag of a {_kind(git, bytes.fromhex(target)) or 'missing object'}" if target else "broken tag"
+        if kind == "commit":
+            return UnknownRevision(f"revision {revision!r} is a broken commit", "git fsck")
         if kind:
             return UnknownRevision(f"revision {revision!r} is a {kind}, not a commit", listing)
         return UnknownRevision(f"revision {revision!r} names an object that this repository lacks", "git fsck")

@@ -16,14 +16,18 @@ from itza_git.store.pack import key_of, keys_array
 
 def coverages(
     repository: Repository, space: Space, policy_of: Callable[[Commit], Policy], commits: Iterable[Commit]
-) -> dict[bytes, Coverage]:
-    """The coverage of each commit, by its id. Commits of about one time resemble each other most."""
+) -> dict[bytes, Coverage | UnreadableObject]:
+    """The coverage of each commit, or why its tree cannot be read, by its id."""
     teller = _Teller(repository, space, policy_of)
-    known: dict[bytes, Coverage] = {}
+    known: dict[bytes, Coverage | UnreadableObject] = {}
     found = {}
+    # Commits of about one time resemble each other most.
     for commit in sorted(commits, key=lambda commit: commit.time):
         if commit.tree not in known:
-            known[commit.tree] = teller.tell(commit)
+            try:
+                known[commit.tree] = teller.tell(commit)
+            except UnreadableObject as e:
+                known[commit.tree] = e
         found[commit.id] = known[commit.tree]
     return found
 
@@ -64,6 +68,7 @@ class _Teller:
     def _move(self, commit: Commit) -> None:
         policy = self._policy_of(commit)
         changes = self._changes(commit) if policy == self._policy else None
+        self._policy = None  # should the tree be unreadable, the next one is judged from scratch
         if changes is None:
             self._skipped.clear()
             self._keys.clear()
