@@ -17,6 +17,7 @@ from itza_git.search.question import Question
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 NATURAL = FOLDER / "retrieval" / "natural.jsonl"
+HELD_OUT = FOLDER / "retrieval" / "heldout.jsonl"
 ANSWERS = FOLDER / "answers" / "questions.jsonl"
 
 
@@ -100,14 +101,14 @@ def test_a_citation_outside_the_target_lines_is_wrong() -> None:
     assert not is_right(passage("a.py", 21, 22), [TARGET])
 
 
-@pytest.mark.parametrize("file", [NATURAL, ANSWERS], ids=lambda file: file.parent.name)
+@pytest.mark.parametrize("file", [NATURAL, HELD_OUT, ANSWERS], ids=lambda file: file.stem)
 def test_every_target_of_a_question_has_its_lines(file: Path) -> None:
     for question in questions(file):
         for target in question["targets"]:
             assert 1 <= target["start"] <= target["end"], question["query"]
 
 
-@pytest.mark.parametrize("file", [NATURAL, ANSWERS], ids=lambda file: file.parent.name)
+@pytest.mark.parametrize("file", [NATURAL, HELD_OUT, ANSWERS], ids=lambda file: file.stem)
 def test_no_question_is_there_twice(file: Path) -> None:
     asked = Counter((question["repo"], question["query"]) for question in questions(file))
     assert [once for once, times in asked.items() if times > 1] == []
@@ -116,6 +117,8 @@ def test_no_question_is_there_twice(file: Path) -> None:
 def test_the_sets_are_as_large_and_as_mixed_as_their_pages_say() -> None:
     natural = Counter(question["language"] for question in questions(NATURAL))
     assert (natural["en"], natural["es"], sum(natural.values())) == (103, 46, 191)
+    held_out = Counter(question["language"] for question in questions(HELD_OUT))
+    assert held_out == {"en": 39, "es": 12}
     answers = questions(ANSWERS)
     cannot = [question for question in answers if not question["targets"]]
     spanish = [question for question in answers if question["language"] == "es"]
@@ -123,5 +126,11 @@ def test_the_sets_are_as_large_and_as_mixed_as_their_pages_say() -> None:
 
 
 def test_natural_questions_name_no_identifier() -> None:
-    named = {name for question in questions(NATURAL) for name in Question(question["query"]).names}
+    both = questions(NATURAL) + questions(HELD_OUT)
+    named = {name for question in both for name in Question(question["query"]).names}
     assert named <= {"java.io"}  # what the asker knows from elsewhere
+
+
+def test_nothing_is_learned_from_the_repositories_held_out() -> None:
+    learned = {question["repo"] for question in questions(NATURAL)}
+    assert learned.isdisjoint(question["repo"] for question in questions(HELD_OUT))
