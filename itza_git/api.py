@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from itza_git.answering.verdicts import Verification
     from itza_git.indexing.fsck import Checked
     from itza_git.indexing.garbage import Collected
-    from itza_git.overview import Overview
+    from itza_git.survey import Overview
 
 # An answer is made from few passages; these are what they are chosen from.
 ANSWER_PASSAGES = 12
@@ -261,7 +261,6 @@ class Itza:
 
         return similar(self.repository, tree, self.space.recipe.name, (unquote(path), first, last or first), limit)
 
-    @_heals
     def overview(
         self, rev: str = "HEAD", *, branch: str | None = None, paths: Sequence[str] = (), watch: Watch = UNWATCHED
     ) -> Overview:
@@ -269,9 +268,16 @@ class Itza:
 
         Without a model, from paths, the index, and the names in the code. Raises what `search` raises.
         """
+        return self._survey(rev, branch, False, paths, watch)[1]
+
+    @_heals
+    def _survey(
+        self, rev: str, branch: str | None, worktree: bool, paths: Sequence[str], watch: Watch
+    ) -> tuple[Asked, Overview]:
         from itza_git.overview import overview
 
-        return overview(self.repository, self._tree(rev, branch, False, paths, (), watch), self.space.recipe.name)
+        tree = self._tree(rev, branch, worktree, paths, (), watch)
+        return tree, overview(self.repository, tree, self.space.recipe.name)
 
     def _tree(
         self,
@@ -312,6 +318,11 @@ class Itza:
         statement is told each checked sentence as soon as it stands. force asks the model even when retrieval says
         that nothing here answers; without history commits are no evidence. Raises what `search` raises.
         """
+        from itza_git.search.whole import asks_whole
+
+        if asks_whole(question) and not languages:
+            tree, found = self._survey(rev, branch, worktree, paths, watch)
+            return self._ask_whole(question, tree, found, model if use_model else "", watch, statement)
         result = self.search(
             question,
             rev=rev,
@@ -324,6 +335,31 @@ class Itza:
             watch=watch,
         )
         return self.answer_from(result, model=model, use_model=use_model, force=force, statement=statement)
+
+    def _ask_whole(
+        self,
+        question: str,
+        tree: Asked,
+        found: Overview,
+        model: str | None,
+        watch: Watch,
+        statement: Callable[[Statement], None],
+    ) -> AskResult:
+        """The answer to a question about all of a tree. model: None for that of the settings, empty for none."""
+        from itza_git.models.choice import SERVERS
+        from itza_git.whole import Model, ask_whole
+
+        asked = Model(
+            lambda: SERVERS[self.settings.server](self.settings),
+            model or self.settings.answer_model,
+            watch.summarising,
+            statement,
+        )
+        try:
+            return ask_whole(self.repository, tree, found, question, self.space, None if model == "" else asked)
+        except ModelError as e:
+            told = ask_whole(self.repository, tree, found, question, self.space, None)
+            return replace(told, note=f"{e}{f' ({e.hint})' if e.hint else ''}")
 
     def answer_from(
         self,

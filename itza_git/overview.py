@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from itza_git import citing
+from itza_git.answering.citation import WORKTREE
 from itza_git.chunking.languages import is_code, is_prose
 from itza_git.entrances import KINDS as ENTRANCES
 from itza_git.entrances import PROGRAM, Entrance, declared, told
 from itza_git.errors import UnreadableObject
 from itza_git.git import Repository
-from itza_git.records import Coverage, Passage
 from itza_git.search.centrality import DEFINING, MOST_NAMES, Central, central
 from itza_git.search.definitions import Definition, definitions
 from itza_git.search.roles import role_of, test_folder
 from itza_git.surroundings import BUILD_KINDS, build_kind, reading_order
+from itza_git.survey import Area, LanguageShare, Overview, Spot
 from itza_git.trees import Asked
 from itza_git.words import words
 
@@ -36,64 +36,6 @@ LARGEST_AREA = 0.6
 DEEPEST_AREA = 4
 AREA_NAMES = 4
 _MAIN_IN_CLASS = ("java", "csharp", "kotlin", "scala")
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageShare:
-    """A language: kind is code, prose or data; share is that of all lines, 0..1."""
-
-    name: str
-    kind: str
-    files: int
-    lines: int
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Area:
-    """A folder (b"" for the files at the top): role as in search.roles, names: what others use most of it."""
-
-    path: bytes
-    role: str
-    files: int
-    lines: int
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """A place of the tree, and what is there.
-
-    what: the kind of entrance, or what the file is for. name: the command, or the title of a document. names: what
-    others use of it most; users: how many files do.
-    """
-
-    passage: Passage
-    citation: str
-    commit: str
-    what: str = ""
-    name: str = ""
-    names: tuple[str, ...] = ()
-    users: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Overview:
-    """What is in a tree, in each list the first things first; see `search --json` for the head."""
-
-    rev: str
-    commit: str
-    recipe: str
-    coverage: Coverage
-    files: int
-    lines: int
-    languages: tuple[LanguageShare, ...]
-    areas: tuple[Area, ...]
-    entry_points: tuple[Spot, ...]
-    central: tuple[Spot, ...]
-    docs: tuple[Spot, ...]
-    tests: tuple[Area, ...]
-    build: tuple[Spot, ...]
 
 
 def overview(repository: Repository, tree: Asked, recipe: str) -> Overview:
@@ -312,8 +254,9 @@ class _Survey:
         self, entry: int, number: int, what: str = "", name: str = "", names: Iterable[str] = (), users: int = 0
     ) -> Spot:
         passage = self._corpus.passage(number, 0.0, {})
-        citation = citing.cite(self._repository, passage.path, passage.first, passage.last, self._tree.commit.id)
-        return Spot(passage, citation, self._tree.commit.id.hex(), what, name, tuple(names), users)
+        at = None if passage.path in self._tree.changed else self._tree.commit.id
+        citation = citing.cite(self._repository, passage.path, passage.first, passage.last, at)
+        return Spot(passage, citation, at.hex() if at else WORKTREE, what, name, tuple(names), users)
 
 
 def _kind(language: str) -> str:

@@ -12,8 +12,8 @@ from itza_git.render import BOLD, DIM, GREEN, Style, clean, columns, fitting
 from itza_git.render_json import SCHEMA, coverage_json, path_json
 
 if TYPE_CHECKING:  # records that are only read
-    from itza_git.answering.links import Links
-    from itza_git.overview import Area, LanguageShare, Overview, Spot
+    from itza_git.answering.links import Pages
+    from itza_git.survey import Area, LanguageShare, Overview, Spot
 
 # What fits one screen; `-v` shows all.
 MOST_SHOWN = {"languages": 4, "areas": 8, "entry points": 6, "central files": 10, "read first": 4, "tests": 3}
@@ -22,7 +22,7 @@ _LONGEST_NAME = 40
 _WIDEST = 60
 
 
-def overview(result: Overview, style: Style, verbose: bool = False, links: Links | None = None) -> str:
+def overview(result: Overview, style: Style, verbose: bool = False, links: Pages | None = None) -> str:
     """The overview for people: each list under its name, cut to what fits one screen unless verbose."""
     areas = [area for area in result.areas if area.role != "tests"]
     sections = {
@@ -72,7 +72,7 @@ def _areas(areas: Sequence[Area], style: Style) -> list[str]:
     return rows
 
 
-def _spots(spots: Sequence[Spot], style: Style, links: Links | None) -> list[str]:
+def _spots(spots: Sequence[Spot], style: Style, links: Pages | None) -> list[str]:
     width = min(max((columns(spot.citation) for spot in spots[:10]), default=0), _WIDEST)
     rows = []
     for spot in spots:

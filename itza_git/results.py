@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # only named here; importing them would import answering and 
     from itza_git.answering.answer import Answer
     from itza_git.answering.citation import Citation
     from itza_git.search.retrieval import Found
+    from itza_git.survey import Overview
 
 
 # Of two passages that have so much of their text in common one is called a copy.
@@ -136,11 +137,15 @@ class Similar:
 
 @dataclass(frozen=True, slots=True)
 class AskResult:
-    """An answer and the result that it rests on. note says in one line why no model was asked, None when one was."""
+    """An answer and the result that it rests on. note says in one line why no model was asked, None when one was.
+
+    overview is of the tree, when the question was about all of it.
+    """
 
     result: SearchResult
     answer: Answer
     note: str | None = None
+    overview: Overview | None = None
 
 
 @dataclass(frozen=True, slots=True)

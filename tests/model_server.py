@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -17,7 +17,10 @@ DIMENSION = 32
 
 @dataclass
 class Script:
-    """What the server says, and what it was asked. embedded are the inputs of /api/embed, in order."""
+    """What the server says, and what it was asked. embedded are the inputs of /api/embed, in order.
+
+    say answers a chat by what was asked, instead of the same answer always.
+    """
 
     answer: str = ""
     models: tuple[str, ...] = (ANSWERING, EMBEDDING)
@@ -25,6 +28,7 @@ class Script:
     embedded: list[str] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
     host: str = ""
+    say: Callable[[dict[str, Any]], str] | None = None
 
 
 @contextmanager
@@ -48,12 +52,12 @@ def serving(script: Script) -> Iterator[Script]:
                 self.reply({"embeddings": [vector(text) for text in asked["input"]]})
             elif self.path == "/api/chat":
                 script.chats.append(asked)
-                self.stream()
+                self.stream(script.say(asked) if script.say else script.answer)
             else:
                 self.reply({}, 404)
 
-        def stream(self) -> None:
-            pieces = [script.answer[at : at + 7] for at in range(0, len(script.answer), 7)]
+        def stream(self, answer: str) -> None:
+            pieces = [answer[at : at + 7] for at in range(0, len(answer), 7)]
             lines = [{"message": {"content": piece}, "done": False} for piece in pieces]
             end = {"message": {"content": ""}, "done": True, "done_reason": "stop", "prompt_eval_count": 900}
             body = "".join(json.dumps(line) + "\n" for line in [*lines, end]).encode()

@@ -8,10 +8,10 @@ import pytest
 
 from itza_git import Itza
 from itza_git.answering.citation import parse
-from itza_git.overview import Overview, Spot
 from itza_git.search.imports import Imports
 from itza_git.search.roles import test_folder as folder_of_tests
 from itza_git.surroundings import build_kind, reading_order
+from itza_git.survey import Overview, Spot
 from tests.command import Run
 from tests.repository import Repo
 

@@ -42,10 +42,10 @@ def answer(
         yield nothing_here(question, passages)
         return
     blocks = select(passages, budget(question, num_ctx), notes=notes)
-    run = yield from _fitting(_Run(question, blocks, model, num_ctx), server)
+    run = yield from _fitting(Run(question, blocks, model, num_ctx), server)
     if run.refused and run.fewer and not weak:
         # Many passages make a small model refuse what the best of them answer.
-        again = _Run(question, run.fewer, model, num_ctx)
+        again = Run(question, run.fewer, model, num_ctx)
         try:
             yield from again.statements(server)
             run = again.after(run)
@@ -54,7 +54,7 @@ def answer(
     yield run.answer(weak)
 
 
-def _fitting(run: _Run, server: ChatServer) -> Generator[Statement, None, _Run]:
+def _fitting(run: Run, server: ChatServer) -> Generator[Statement, None, Run]:
     """The statements of the run; the run itself, or the first with fewer passages that the server's window takes."""
     while True:
         try:
@@ -64,7 +64,7 @@ def _fitting(run: _Run, server: ChatServer) -> Generator[Statement, None, _Run]:
             # Dense text has more tokens than were reckoned with.
             if len(run.blocks) == 1:
                 raise
-            run = _Run(run.question, run.blocks[: len(run.blocks) // 2], run.model, run.num_ctx)
+            run = Run(run.question, run.blocks[: len(run.blocks) // 2], run.model, run.num_ctx)
 
 
 def nothing_here(question: str, passages: Sequence[tuple[Passage, str]]) -> Answer:
@@ -85,16 +85,28 @@ def missing(
     return f"no passage mentions {', '.join(lacking[:MOST_MISSING_WORDS])}"
 
 
-class _Run:
+class Run:
     """One call of the model."""
 
-    def __init__(self, question: str, blocks: Sequence[Block], model: str, num_ctx: int) -> None:
+    def __init__(
+        self,
+        question: str,
+        blocks: Sequence[Block],
+        model: str,
+        num_ctx: int,
+        *,
+        prompt: Sequence[Message] | None = None,
+        shown: int | None = None,
+        num_predict: int = NUM_PREDICT,
+    ) -> None:
+        """prompt: what the model is told instead of the blocks; of those it has then seen the first ones, shown."""
         self.question = question
         self.blocks = blocks
         self.model = model
         self.num_ctx = num_ctx
-        self._prompt: list[Message] = messages(question, blocks)
-        self._attributor = Attributor(blocks, question)
+        self._num_predict = num_predict
+        self._prompt = messages(question, blocks) if prompt is None else prompt
+        self._attributor = Attributor(blocks, question, shown)
         self._kept: list[Statement] = []
         self._suspect = False
 
@@ -102,7 +114,7 @@ class _Run:
         """The checked statements as they come. Raises `ModelError` when there is none before the server fails."""
         cut = False
         try:
-            for item in server.chat(self.model, self._prompt, num_ctx=self.num_ctx, num_predict=NUM_PREDICT):
+            for item in server.chat(self.model, self._prompt, num_ctx=self.num_ctx, num_predict=self._num_predict):
                 if isinstance(item, Usage):
                     cut = item.reason == "length"
                     self._compare(item)
@@ -139,7 +151,7 @@ class _Run:
         """The best two or three passages; none when there were no more than those."""
         return () if len(self.blocks) < RETRY_PASSAGES else self.blocks[: min(RETRY_PASSAGES, len(self.blocks) - 1)]
 
-    def after(self, first: _Run) -> _Run:
+    def after(self, first: Run) -> Run:
         """This run, as the second try after one that refused: with what that one rejected, and trusted less."""
         self._suspect = True
         for one in first._attributor.rejected:

@@ -36,11 +36,13 @@ class Attributor:
     said_no_se and missing tell of a `NO_SE:` and what it named.
     """
 
-    def __init__(self, blocks: Sequence[Block], question: str = "") -> None:
+    def __init__(self, blocks: Sequence[Block], question: str = "", shown: int | None = None) -> None:
+        """shown: so many of the blocks the model has seen, and can mean by their number; all without it."""
         self.said_no_se = False
         self.missing: str | None = None
         self._over = False
         self._evidence = Evidence(blocks)
+        self._shown = len(blocks) if shown is None else shown
         self._sentences = Sentences()
         self._asked = {name.casefold() for name in identifiers(question)}
         self._rejected: dict[Rejected, None] = {}
@@ -203,7 +205,7 @@ class Attributor:
         for part in re.split("[,;]", mark.strip("[]")):
             numbers = [int(number) for number in re.split("[\u2013-]", part)]
             first, last = numbers[0], numbers[-1]
-            if 1 <= first <= last <= len(self._evidence.blocks):
+            if 1 <= first <= last <= self._shown:
                 yield from range(first - 1, last)
             else:
                 self.reject(f"[{part.strip()}]", "no such passage")

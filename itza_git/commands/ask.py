@@ -87,7 +87,8 @@ def ask(
         stream.end()
         _print(asked, render.sources(cited, common.style(), render.urls(asked, links)), limit, verbose, links)
     if asked.note:
-        common.note(f"note: {asked.note}; these are the passages that an answer would rest on")
+        shown = "this is the overview" if asked.overview else "these are the passages that an answer would rest on"
+        common.note(f"note: {asked.note}; {shown}")
     common.tell(asked.result)
     if strict and asked.answer.status == "passages":
         common.note("note: --strict asks for an answer, and there is none")
@@ -124,7 +125,11 @@ def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool, lin
         for one in asked.answer.rejected if verbose else ():
             common.note(f"rejected: {one.text}: {one.reason}")
         return
-    if asked.result.hits:
+    if status == "passages" and asked.overview is not None:
+        from itza_git import render_overview
+
+        click.echo(render_overview.overview(asked.overview, common.style(), verbose, links))
+    elif asked.result.hits:
         if status == "no_se":
             click.echo("\nnearest passages:\n")
         click.echo(render.hits(render.first(asked.result, limit or SHOWN_PASSAGES), common.style(), verbose, links))

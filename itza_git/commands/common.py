@@ -238,7 +238,7 @@ def watch(patience: float | None = None, wait: float | None = None, what: str = 
         return
     bar = _Bar(what)
     try:
-        yield Watch(bar.update, _waiting, patience, wait, unwritable)
+        yield Watch(bar.update, _waiting, patience, wait, unwritable, bar.summarising)
     finally:
         bar.close()
 
@@ -265,6 +265,12 @@ class _Bar:
         bar = "█" * filled + "░" * (width - filled)
         click.echo(f"\r\x1b[Kindexing {self._what}{bar} {done}/{total} files  {rate:.0f}/s  {left}", nl=False, err=True)
         self._drawn = True
+
+    def summarising(self, done: int, total: int) -> None:
+        """Say which file a model is reading now; nothing once it has read all."""
+        told = f"the model reads file {done + 1} of {total}; ^C keeps what it has read" if done < total else ""
+        click.echo(f"\r\x1b[K{told}", nl=False, err=True)
+        self._drawn = bool(told)
 
     def close(self) -> None:
         if self._drawn:

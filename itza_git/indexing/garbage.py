@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +12,8 @@ from itza_git.chunking.languages import language_of
 from itza_git.errors import UnreadableObject
 from itza_git.git import Repository
 from itza_git.indexing.history import LANGUAGE
-from itza_git.records import GITLINK, SYMLINK, Commit
-from itza_git.store import Space, prune
+from itza_git.records import GITLINK, SYMLINK, Commit, Entry
+from itza_git.store import Space, prune, summaries
 from itza_git.store.pack import key_of, keys_array
 
 # Reflog entries that count as recent; git itself forgets them after 90 days.
@@ -57,6 +57,7 @@ def collect(repository: Repository, space: Space, waiting: Callable[[], None]) -
         views = prune.drop_views(space, {tree.hex() for tree in trees})
         spaces = prune.drop_unreadable_spaces(space)
         prune.drop_set_aside(space)
+        summaries.drop_all_but(space.root, {entry.id for tree in trees for entry in _entries(repository, tree)})
         messages = prune.drop_all_but(space.history, _messages(repository, space.history, kept))
     return Collected(blobs, views, spaces, max(before - space.size(), 0), messages)
 
@@ -71,9 +72,14 @@ def _keys(repository: Repository, trees: Iterable[bytes]) -> NDArray[np.bytes_]:
     """Every key that a file of the trees may have; paths that are skipped add keys that the store does not hold."""
     keys: set[bytes] = set()
     for tree in trees:
-        try:
-            entries = repository.tree(tree)
-        except UnreadableObject:  # a reflog may name what a prune took
-            continue
+        entries = _entries(repository, tree)
         keys.update(key_of(e.id, language_of(e.path)) for e in entries if e.mode not in (SYMLINK, GITLINK))
     return keys_array(sorted(keys), repository.id_length)
+
+
+def _entries(repository: Repository, tree: bytes) -> Sequence[Entry]:
+    """The entries of a tree; none when it cannot be read: a reflog may name what a prune took."""
+    try:
+        return repository.tree(tree)
+    except UnreadableObject:
+        return []
