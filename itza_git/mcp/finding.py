@@ -36,6 +36,8 @@ SIMILAR_SECONDS = 5.0
 OVERVIEW_SECONDS = 5.0
 # Of a passage that others are like, so much is taken for what matters in them.
 LONGEST_SAMPLE = 500
+# Passages that hold little of the question are not worth much of a context.
+MOST_WEAK = 3
 KINDS = {"function": ("function", "method"), "type": ("type",), "section": ("section", "text"), "data": ("data",)}
 
 
@@ -76,11 +78,13 @@ def search_codebase(
         if covered.indexed < covered.total and state.indexing is None:
             # It was whole once, and packs were lost since.
             state = Ready(state.commit, place.index(at, result.commit))
-        pieces = [Piece.of(hit) for hit in result.hits]
+        weak = result.found.weak and covered.indexed == covered.total
+        pieces = [Piece.of(hit) for hit in result.hits[: MOST_WEAK if weak else limit + 1]]
         if covered.indexed < covered.total / 2:
             pieces = [*by_words(itza, state.commit, query, path, language, limit), *pieces]
+    said = "" if pieces and not weak else ": nothing here matches well; the nearest" if pieces else ": nothing found"
     return texts.joined(
-        where_at(place, result.commit, rev) + ("" if pieces else f": nothing found for {visible(query)}"),
+        where_at(place, result.commit, rev) + said,
         texts.passages(pieces[:limit], query, budget),
         _notes(result, state.missing(covered), len(pieces) > limit),
     )
@@ -180,9 +184,9 @@ def get_repo_overview(
     with place.itza() as itza:
         state = ready(call, place, itza, rev, OVERVIEW_SECONDS)
         found = itza.overview(rev, paths=path, watch=PEEK)
-    lines = overview(found, Style()).split("\n")[1:]
-    # Columns are for people, and the flag is of the command line.
-    shown = [re.sub(r"(?<=\S) {2,}", "  ", line).replace(": -v)", ")") for line in lines]
+    lines = overview(found, Style()).split("\n")[2:]
+    # Columns are for people, and so is the flag of the command line.
+    shown = [re.sub(r"(?<=\S) {2,}", "  ", re.sub(r"  \(\d+ more: -v\)$", "", line)) for line in lines]
     counted = f"{found.files:,} files, {found.lines:,} lines"
     missing = state.missing(found.coverage)
     return texts.joined(

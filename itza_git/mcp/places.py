@@ -124,7 +124,8 @@ class Places:
         if len(candidates) > 1:
             names = ", ".join(entry.name for entry in self.known(roots) if entry.path in candidates)
             raise UsageError(f"several repositories are open: {names}", "say which one with repo")
-        return self._place(candidates[0].name, candidates[0])
+        opened = self._open.get(candidates[0])
+        return opened or next(place for place in self.all(roots) if place.path == candidates[0])
 
     def all(self, roots: Sequence[Path]) -> list[Place]:
         """Every repository that can be named."""

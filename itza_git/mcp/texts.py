@@ -14,8 +14,8 @@ from itza_git.render import snippet, visible
 from itza_git.results import Hit
 from itza_git.search.question import Question
 
-# Less than this of a passage tells nothing; the best passages may take more than their equal share.
-LEAST_CHARACTERS = 150
+# Less than this of a passage tells little: then fewer are shown. The best may take more than their equal share.
+LEAST_CHARACTERS = 400
 SHARE = 1.7
 LONGEST_LINE = 300
 CUT = "…"
@@ -48,21 +48,23 @@ def passages(pieces: Sequence[Piece], query: str, budget: int) -> str:
     blocks: list[str] = []
     left = budget
     for at, piece in enumerate(pieces):
-        room = min(left, int(left / (len(pieces) - at) * SHARE)) - len(piece.head)
-        if blocks and room < LEAST_CHARACTERS:
+        if blocks and left < LEAST_CHARACTERS:
             break
-        blocks.append("\n".join([piece.head, *numbered(piece.first, piece.lines, wanted, max(room, LEAST_CHARACTERS))]))
+        share = int(left / (len(pieces) - at) * SHARE)
+        room = min(left, max(share, LEAST_CHARACTERS)) - len(piece.head)
+        blocks.append("\n".join([piece.head, *numbered(piece.first, piece.lines, wanted, room)]))
         left -= len(blocks[-1]) + 2
     told = []
+    if any(line == CUT for block in blocks for line in block.split("\n")):
+        told.append(f"{CUT} is left out: read_citation shows it")
     if len(blocks) < len(pieces):
         told.append(f"{_count(len(pieces) - len(blocks), 'more passage')} did not fit: raise budget")
-    if any(CUT in block for block in blocks):
-        told.append(f"{CUT} is left out: read_citation shows it")
     return "\n\n".join([*blocks, *([f"({'; '.join(told)})"] if told else [])])
 
 
 def numbered(first: int, lines: Sequence[str], wanted: frozenset[str], room: int) -> list[str]:
     """The lines behind their numbers; when they take more than room, the first and those with the wanted words."""
+    lines = _without_blank_end(lines)
     shown = [f"{first + at}\t{_short(line)}" for at, line in enumerate(lines)]
     if sum(map(len, shown)) + len(shown) <= room:
         return shown
@@ -74,6 +76,13 @@ def numbered(first: int, lines: Sequence[str], wanted: frozenset[str], room: int
         kept.pop()
     head = [] if window.start == 0 else [shown[0]] if window.start == 1 else [shown[0], CUT]
     return [*head, *kept, *([CUT] if window.start + len(kept) < len(lines) else [])]
+
+
+def _without_blank_end(lines: Sequence[str]) -> Sequence[str]:
+    end = len(lines)
+    while end > 1 and not lines[end - 1].strip():
+        end -= 1
+    return lines[:end]
 
 
 def _short(line: str) -> str:

@@ -1,0 +1,156 @@
+"""What a model gets to read: arguments as small models write them, and answers within a budget."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from itza_git import Itza
+from itza_git.errors import UsageError
+from itza_git.mcp import texts
+from itza_git.mcp.arguments import Parameter, checked, schema_of
+from itza_git.mcp.places import Places
+from itza_git.mcp.stopgap import by_words
+from itza_git.mcp.texts import Piece
+from itza_git.records import Coverage
+from itza_git.render import visible
+from tests.repository import Repo
+
+PARAMETERS = (
+    Parameter("query", "string", "What you look for.", required=True),
+    Parameter("path", "strings", "Only these."),
+    Parameter("kind", "string", "Only such.", choices=("function", "type")),
+    Parameter("limit", "integer", "Most.", default=8, most=50),
+)
+LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=90), min_size=1, max_size=60)
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"query": "x"}, {"query": "x", "limit": 8}),
+        ({"query": "x", "limit": "5", "path": "src", "kind": None}, {"query": "x", "limit": 5, "path": ("src",)}),
+        ({"query": "x", "limit": 3.0, "path": ["a", "b"]}, {"query": "x", "limit": 3, "path": ("a", "b")}),
+        ({"query": "x", "limit": 9999}, {"query": "x", "limit": 50}),
+        ({"query": "x", "limit": 0}, {"query": "x", "limit": 1}),
+    ],
+)
+def test_what_is_meant_is_taken(given: dict[str, object], found: dict[str, object]) -> None:
+    assert checked(PARAMETERS, given) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "query is missing"),
+        ({"query": ""}, "query is missing"),
+        ({"query": 7}, "query is 7, not a string"),
+        ({"query": "x", "limit": True}, "limit is True, not a whole number"),
+        ({"query": "x", "limit": "many"}, "limit is 'many', not a whole number"),
+        ({"query": "x", "path": [1]}, "path is 1, not a string"),
+        ({"query": "x", "kind": "class"}, "kind is 'class', not one of function, type"),
+        ({"query": "x", "top_k": 3}, "there is no argument 'top_k'"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_is_right(given: dict[str, object], told: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(told)) as raised:
+        checked(PARAMETERS, given)
+    assert raised.value.hint
+
+
+def test_a_schema_says_what_the_check_holds() -> None:
+    schema = schema_of(PARAMETERS)
+    assert schema["required"] == ["query"]
+    assert schema["properties"]["path"]["items"] == {"type": "string"}
+    assert schema["properties"]["limit"] == {
+        "type": "integer", "description": "Most.", "minimum": 1, "maximum": 50, "default": 8,
+    }  # fmt: skip
+    assert schema["properties"]["kind"]["enum"] == ["function", "type"]
+
+
+@given(st.lists(LINES, min_size=1, max_size=12), st.integers(500, 8000))
+def test_an_answer_keeps_to_its_budget_and_says_what_it_leaves_out(passages: list[list[str]], budget: int) -> None:
+    pieces = [Piece(f"a/{at}.py:1-{len(lines)}@1a2b3c4", "", 1, tuple(lines)) for at, lines in enumerate(passages)]
+    text = texts.passages(pieces, "where is it?", budget)
+    # Two long lines and the notes may come on top.
+    assert len(text) <= budget + 2 * texts.LONGEST_LINE + 300
+    shown = [piece for piece in pieces if piece.citation in text]
+    assert shown == pieces[: len(shown)]
+    left = re.search(r"(\d+) more passages? did not fit", text)
+    assert (int(left[1]) if left else 0) == len(pieces) - len(shown)
+
+
+@given(LINES, st.integers(100, 2000))
+def test_every_line_stands_behind_its_own_number(lines: list[str], room: int) -> None:
+    for line in texts.numbered(10, lines, frozenset({"word"}), room):
+        if line == texts.CUT:
+            continue
+        number, tab, rest = line.partition("\t")
+        assert tab
+        wanted = visible(lines[int(number) - 10].rstrip())
+        assert rest == wanted or (rest.endswith(texts.CUT) and wanted.startswith(rest[:-1]))
+
+
+def test_a_cut_passage_keeps_its_first_line_and_the_lines_with_the_words() -> None:
+    lines = ["def work():", *(f"    step({n})" for n in range(80)), "    retry()", *("    rest()" for _ in range(80))]
+    shown = texts.numbered(1, lines, frozenset({"retry"}), 300)
+    assert shown[:2] == ["1\tdef work():", texts.CUT]
+    assert "82\t    retry()" in shown
+    assert shown[-1] == texts.CUT
+
+
+def test_what_is_not_indexed_is_told_with_the_reason() -> None:
+    assert texts.coverage(Coverage(3, 3), True, "") == ""
+    assert texts.coverage(Coverage(41, 310), True, "").startswith(
+        "only 41 of 310 files indexed so far, indexing goes on"
+    )
+    assert texts.coverage(Coverage(0, 3), False, "no space (df)") == "only 0 of 3 files indexed: no space (df)"
+
+
+def test_words_alone_find_the_file_that_holds_the_rare_ones(repo: Repo) -> None:
+    for number in range(8):
+        repo.write(f"src/common{number}.py", "def common(value):\n    return value  # the value of the cache\n")
+    repo.write("src/evict.py", "\n" * 30 + "def evict(cache):\n    while cache.is_full():\n        cache.pop()\n")
+    repo.write("lib/evict.c", "/* evict the cache */\n")
+    repo.write('odd "name".py', "def evict_odd(cache): ...\n")
+    repo.commit()
+    with Itza.open(repo.path, {}) as itza:
+        head = itza.resolve()
+        found = by_words(itza, head, "when does the cache evict a value?", ["src"], ["python"], 3)
+        assert found[0].citation.startswith("src/evict.py:31-33@")
+        assert found[0].lines[0] == "def evict(cache):"
+        everywhere = by_words(itza, head, "evicting", [], [], 9)
+        assert len(everywhere) == 3
+        for piece in everywhere:
+            itza.show(itza.citation(piece.citation))
+        assert by_words(itza, head, "zebra", [], [], 3) == []
+        assert by_words(itza, head, "?", [], [], 3) == []
+
+
+def test_a_place_hands_out_one_open_repository_a_call_and_takes_it_back(repo: Repo) -> None:
+    repo.write("a.py", "def f(): ...\n")
+    repo.commit()
+    place = Places(repo.path).find(None, [])
+    with place.itza() as one, place.itza() as other:
+        assert one is not other
+    with place.itza() as again:
+        assert again in (one, other)
+    with pytest.raises(ZeroDivisionError), place.itza():
+        raise ZeroDivisionError
+    with place.itza() as kept:
+        assert kept in (one, other)
+
+
+def test_a_working_folder_inside_of_a_repository_is_that_repository(repo: Repo, tmp_path: Path) -> None:
+    repo.write("src/deep/a.py", "")
+    repo.commit()
+    places = Places(repo.path / "src" / "deep")
+    assert places.find(None, []).path == repo.path
+    assert places.find("repo", []).path == repo.path
+    assert [place.name for place in places.all([repo.path, repo.path / "src"])] == ["repo"]
+    with pytest.raises(UsageError, match="no git repository"):
+        Places(tmp_path / "nowhere").find(None, [])
