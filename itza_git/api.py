@@ -320,7 +320,8 @@ class Itza:
         """
         from itza_git.search.whole import asks_whole
 
-        if asks_whole(question) and not languages:
+        is_range = branch is None and range_of(rev) is not None
+        if asks_whole(question) and not languages and not is_range:
             tree, found = self._survey(rev, branch, worktree, paths, watch)
             return self._ask_whole(question, tree, found, model if use_model else "", watch, statement)
         result = self.search(

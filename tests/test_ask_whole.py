@@ -93,6 +93,14 @@ def test_the_asked_tree_is_the_one_that_is_told(project: Repo) -> None:
     assert told["passages"][0]["text"].startswith("# Changed")
 
 
+def test_a_range_is_asked_about_its_change(project: Repo) -> None:
+    project.write("keep/later.py", "def added_later():\n    return 'later'\n")
+    project.commit("Add what comes later")
+    done = itza(project, "ask", "give me an overview", "--no-model", "--rev", "HEAD~1..HEAD")
+    assert done.code == 0
+    assert "Add what comes later" in done.out and "languages" not in done.out
+
+
 def test_an_empty_repository_answers_nothing(repo: Repo) -> None:
     repo.write("logo.bin", b"\0")
     repo.commit()
