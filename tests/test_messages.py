@@ -68,6 +68,17 @@ def test_a_question_does_not_wait_for_a_server_to_embed_messages(project: Repo) 
         assert opened.remember() == (3, 3)
 
 
+def test_messages_of_two_models_never_meet(project: Repo) -> None:  # C27
+    one, other = Counting("one", is_local=True), Counting("other", is_local=True)
+    for embedder, embedded in ((one, 3), (other, 3), (one, 3)):
+        with asking(project, embedder) as opened:
+            assert opened.remember() == (3, 3)
+            assert len(texts(opened)) == embedded
+            (pack,) = opened.space.history.packs()
+            assert embedder.identity.model in (pack.path.parents[2] / "recipe.json").read_text()
+    assert len({*project.path.glob(".git/itza/spaces/*/history/packs/*")}) == 2
+
+
 def test_the_store_holds_no_text_of_a_message(project: Repo, opened: Itza) -> None:
     opened.remember()
     stored = b"".join(path.read_bytes() for path in (project.path / ".git/itza").rglob("*") if path.is_file())

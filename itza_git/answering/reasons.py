@@ -32,6 +32,8 @@ MOST_NEAREST = 12
 TOUCH_WEIGHT = 0.5
 # A commit that touched none of the passages must hold so much of the question.
 LEAST_SHARE = 0.6
+# With less than this part of the best one's score a commit tells nothing beside it.
+FAR_BELOW = 0.5
 
 By = Literal["blame", "message", "range"]
 
@@ -113,7 +115,8 @@ def _best(candidates: Sequence[Reason], likeness: Likeness) -> list[Reason]:
         score = share + cosine + TOUCH_WEIGHT * one.score
         if one.lines or share >= LEAST_SHARE:
             found.append(replace(one, score=round(score, 3), share=round(share, 3)))
-    return sorted(found, key=lambda one: -one.score)[:MOST_REASONS]
+    best = sorted(found, key=lambda one: -one.score)[:MOST_REASONS]
+    return [one for one in best if one.score >= FAR_BELOW * best[0].score]
 
 
 class Likeness:

@@ -55,6 +55,9 @@ def ask_codebase(
     return texts.joined(head, _answer(asked, question, budget), f"({missing})" if missing else "")
 
 
+MOST_SAID = 400
+
+
 def _answer(asked: dict[str, Any], question: str, budget: int) -> str:
     """The text of `ask --json`."""
     pieces = [
@@ -68,13 +71,21 @@ def _answer(asked: dict[str, Any], question: str, budget: int) -> str:
     if asked["status"] == "passages":
         note = visible(asked["note"] or "no model was asked")
         return texts.joined(
-            f"No answer: {note}. The passages one would rest on:", texts.passages(pieces, question, budget)
+            f"No answer: {note}. The passages one would rest on:",
+            texts.passages(pieces, question, budget),
+            "\n".join(map(_reason, asked["commits"])),
         )
     sources = "\n".join(f"[{one['n']}] {one['citation']}" for one in asked["citations"])
     doubt = (
         "" if asked["confidence"] == "high" else "(low confidence: what carries no [n] is not supported by a passage)"
     )
     return texts.joined("\n".join(map(visible, asked["answer"].split("\n"))), sources, doubt)
+
+
+def _reason(commit: dict[str, Any]) -> str:
+    """A commit that tells the reason, and the beginning of what it says."""
+    said = " ".join(commit["text"].split("\n\n")[0].split())
+    return visible(f"why {commit['citation']} {commit['date']}: {said[:MOST_SAID]}".rstrip(": "))
 
 
 ASK = Tool(
