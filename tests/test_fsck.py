@@ -157,6 +157,19 @@ def test_a_fault_is_a_line_each_and_ends_with_1(project: Repo, run: Run) -> None
     assert run(project, "fsck", "--json").json["set_aside"] == []
 
 
+def test_the_packs_of_history_are_checked_too(project: Repo, run: Run) -> None:
+    run(project, "index")
+    (path,) = (project.path / ".git" / "itza").glob("spaces/*/history/packs/*.itza")
+    before = path.read_bytes()
+    path.write_bytes(before[:-1])
+    assert run(project, "fsck").out.startswith(f"wrong     {path.relative_to(project.path / '.git')}: ")
+    assert run(project, "fsck", "--repair").code == 1
+    assert run(project, "index").code == 0
+    assert path.read_bytes() == before
+    done = run(project, "fsck")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "set aside before: 1 damaged file; git itza gc deletes them")
+
+
 @pytest.mark.parametrize(
     ("name", "text", "told"),
     [
