@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
 
 from itza_git import Itza
 from itza_git.errors import ItzaError
-from itza_git.git import Repository, open_repository
+from itza_git.git import Repository, open_repository, trees
 from itza_git.git.base import BaseRepository
 from itza_git.git.cli_backend import CliRepository
 from itza_git.records import Entry
@@ -98,6 +100,49 @@ def test_a_crafted_tree_is_indexed_or_named_and_leads_nowhere(repo: Repo, run: R
     assert b"another project" not in store
     assert run(repo, "fsck").code == 0
     assert run(repo, "gc").code in (0, 2)
+
+
+def test_few_bytes_that_stand_for_a_billion_files_are_refused(
+    repo: Repo, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trees, "MOST_ENTRIES", 20_000)
+    blob = repo.git("hash-object", "-w", "--stdin", stdin=b"def f(): pass\n")
+    tree = raw_tree(repo, *[(b"100644", b"f%d.py" % n, blob) for n in range(10)])
+    repo.write("a.py", "def before(): pass\n")
+    repo.commit()
+    run(repo, "index")
+    for _ in range(9):
+        tree = raw_tree(repo, *[(b"40000", b"d%d" % n, tree) for n in range(10)])
+    commit_tree(repo, tree)
+    for args in (["index"], ["search", "before"], ["status"], ["search", "before", "--worktree"]):
+        done = run(repo, *args)
+        assert (done.code, done.error[0]) == (
+            2,
+            f"error: tree {tree} cannot be searched: it holds more than 20000 files",
+        )
+    assert run(repo, "fsck").code == 0
+    assert run(repo, "search", "before", "--rev", "main@{1}").code == 0
+
+
+@pytest.mark.parametrize("name", [b"d", b"d" * 250])
+def test_folders_that_nest_without_end_are_refused(repo: Repo, run: Run, name: bytes) -> None:
+    blob = repo.git("hash-object", "-w", "--stdin", stdin=b"def f(): pass\n")
+    tree = raw_tree(repo, (b"100644", b"f.py", blob))
+    for _ in range(trees.DEEPEST + 2 if len(name) == 1 else 300):
+        tree = put(repo, b"tree", b"40000 " + name + b"\0" + bytes.fromhex(tree))
+    commit_tree(repo, tree)
+    done = run(repo, "search", "before")
+    assert (done.code, done.error[0]) == (2, f"error: tree {tree} cannot be searched: its folders nest too deep")
+
+
+def put(repo: Repo, kind: bytes, content: bytes) -> str:
+    """Write an object without a process for it; its id."""
+    data = b"%s %d\0%s" % (kind, len(content), content)
+    name = hashlib.sha1(data).hexdigest()
+    path = repo.path / ".git" / "objects" / name[:2] / name[2:]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(zlib.compress(data, 1))
+    return name
 
 
 def test_both_backends_say_the_same_of_a_crafted_tree(repo: Repo, secret: Path) -> None:

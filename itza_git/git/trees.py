@@ -12,6 +12,11 @@ TREE = 0o040000
 FILE = 0o100644
 EXECUTABLE = 0o100755
 
+# A few kilobytes of tree objects can stand for a billion paths. git itself stops at 2048 folders (core.maxTreeDepth).
+MOST_ENTRIES = 2_000_000
+LONGEST_PATH = 1 << 16
+DEEPEST = 4096
+
 Load = Callable[[bytes, bytes], bytes]
 """The content of the tree object with an id; the second argument is its path, for the error."""
 
@@ -31,11 +36,13 @@ class Trees:
         while pending:
             for entry in pending[-1]:
                 if entry.mode == TREE:
+                    _bound(tree, len(found), len(pending), entry.path)
                     pending.append(iter(self._children(entry.id, entry.path)))
                     break
                 found.append(entry)
             else:
                 pending.pop()
+        _bound(tree, len(found), 0, b"")
         return found
 
     def find(self, tree: bytes, name: bytes, folders: Container[bytes]) -> list[Entry]:
@@ -68,6 +75,7 @@ class Trees:
             entry = before or after
             assert entry is not None, "a difference has a side"
             if entry.mode == TREE:
+                _bound(new, len(found), entry.path.count(b"/"), entry.path)
                 sides = [None if side is None else side.id for side in (before, after)]
                 pending += self._differences(entry.path, *sides)
             else:
@@ -105,6 +113,17 @@ class Trees:
         if sum(len(mode) + len(name) for mode, name, _ in rows) + self._overhead * len(rows) != len(content):
             raise UnreadableObject(f"tree {tree.hex()} is malformed", "git fsck")
         return rows
+
+
+def _bound(tree: bytes, entries: int, depth: int, path: bytes) -> None:
+    """Raises `UnreadableObject` for a tree that is too much: made to be so, or nothing that this tool can serve."""
+    too_much = ""
+    if entries > MOST_ENTRIES:
+        too_much = f"it holds more than {MOST_ENTRIES} files"
+    elif depth > DEEPEST or len(path) > LONGEST_PATH:
+        too_much = "its folders nest too deep"
+    if too_much:
+        raise UnreadableObject(f"tree {tree.hex()} cannot be searched: {too_much}", "git ls-tree -r HEAD | wc -l")
 
 
 def _mode(octal: bytes) -> int:
