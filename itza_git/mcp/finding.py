@@ -85,20 +85,18 @@ def search_codebase(
     said = "" if pieces and not weak else ": nothing here matches well; the nearest" if pieces else ": nothing found"
     return texts.joined(
         where_at(place, result.commit, rev) + said,
-        texts.passages(pieces[:limit], query, budget),
-        _notes(result, state.missing(covered), len(pieces) > limit),
+        texts.passages(pieces[:limit], query, budget, len(pieces) > limit),
+        _notes(result, state.missing(covered)),
     )
 
 
-def _notes(result: SearchResult, missing: str, more: bool) -> str:
+def _notes(result: SearchResult, missing: str) -> str:
     """What to know beside the hits."""
     told = [missing] if missing else []
     if result.literal:
         told.append(f"exact matches: {result.literal}")
     if result.hits and result.found.unknown:
         told.append(f"nowhere in this tree: {', '.join(result.found.unknown)}")
-    if more:
-        told.append("more passages: raise limit")
     return "\n".join(f"({visible(one)})" for one in told)
 
 
@@ -150,11 +148,11 @@ def find_similar_patterns(
         )
     of = Piece.of(found.of).head
     pieces = [Piece.of(hit, "copy" if found.is_copy(hit) else "") for hit in found.hits]
-    told = [state.missing(found.coverage)] + (["more passages: raise limit"] if len(pieces) > limit else [])
+    missing = state.missing(found.coverage)
     return texts.joined(
         f"{where_at(place, found.commit, rev)}: {'like' if pieces else 'nothing is like'} {of}",
-        texts.passages(pieces[:limit], found.of.text[:LONGEST_SAMPLE], budget),
-        "\n".join(f"({one})" for one in told if one),
+        texts.passages(pieces[:limit], found.of.text[:LONGEST_SAMPLE], budget, len(pieces) > limit),
+        f"({missing})" if missing else "",
     )
 
 

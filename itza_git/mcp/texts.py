@@ -42,8 +42,11 @@ class Piece:
         return f"{self.citation}  {visible(self.symbol)}".rstrip()
 
 
-def passages(pieces: Sequence[Piece], query: str, budget: int) -> str:
-    """The pieces, the best first, in about budget characters; says how many did not fit, and which are cut."""
+def passages(pieces: Sequence[Piece], query: str, budget: int, more: bool = False) -> str:
+    """The pieces, the best first, in about budget characters; says how many did not fit, and which are cut.
+
+    more: there are more than these.
+    """
     wanted = frozenset(Question(query).content_words)
     blocks: list[str] = []
     left = budget
@@ -51,7 +54,8 @@ def passages(pieces: Sequence[Piece], query: str, budget: int) -> str:
         if blocks and left < LEAST_CHARACTERS:
             break
         share = int(left / (len(pieces) - at) * SHARE)
-        room = min(left, max(share, LEAST_CHARACTERS)) - len(piece.head)
+        for_next = LEAST_CHARACTERS if at + 1 < len(pieces) and left >= 2 * LEAST_CHARACTERS else 0
+        room = min(left - for_next, max(share, LEAST_CHARACTERS)) - len(piece.head)
         blocks.append("\n".join([piece.head, *numbered(piece.first, piece.lines, wanted, room)]))
         left -= len(blocks[-1]) + 2
     told = []
@@ -59,6 +63,8 @@ def passages(pieces: Sequence[Piece], query: str, budget: int) -> str:
         told.append(f"{CUT} is left out: read_citation shows it")
     if len(blocks) < len(pieces):
         told.append(f"{_count(len(pieces) - len(blocks), 'more passage')} did not fit: raise budget")
+    elif more:
+        told.append("more passages: raise limit")
     return "\n\n".join([*blocks, *([f"({'; '.join(told)})"] if told else [])])
 
 
