@@ -154,6 +154,12 @@ def test_a_sentence_may_rest_on_any_part_of_a_central_file(project: Repo, server
     assert "def seal_the_pack(pack):" in lines
 
 
+def test_a_note_that_repeats_itself_is_cut(project: Repo, server: Script) -> None:
+    server.say = lambda asked: "It keeps packs. It opens packs. " * 40 if is_note(asked) else FINAL
+    itza(project, "ask", QUESTION, OLLAMA_HOST=server.host)
+    assert "Note: It keeps packs. It opens packs.\n" in server.chats[-1]["messages"][-1]["content"]
+
+
 def test_no_file_is_read_twice_by_one_model(project: Repo, server: Script) -> None:
     itza(project, "ask", QUESTION, OLLAMA_HOST=server.host)
     first = len(server.chats)
@@ -250,7 +256,7 @@ def test_a_large_file_is_shown_by_its_head_and_its_definitions() -> None:
     lines = [f"line {number}" for number in range(1, 1001)]
     source = Source(b"a.py", b"", "\n".join(lines), [500, 900])
     shown = outline(source, 2000).split("\n")
-    assert "    line 1" in shown and "    line 500" in shown and "    line 902" in shown
+    assert "    line 1" in shown and "    line 500" in shown and "    line 901" in shown
     assert "    line 300" not in shown
     assert len(outline(source, 100)) <= 100
     assert outline(Source(b"a.py", b"", "one\n\ntwo", []), 100) == "    one\n    two"

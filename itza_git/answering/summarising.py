@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from itza_git.answering.prompt import LONGEST_LINE, plain
+from itza_git.answering.sentences import Sentences
 from itza_git.models.protocol import ChatServer, Message, PromptTooLong, Usage
 from itza_git.paths import quote
 from itza_git.store.summaries import Summaries
@@ -14,12 +15,13 @@ from itza_git.store.summaries import Summaries
 # Rises with every change of what is asked here: summaries of another version are not used.
 VERSION = 1
 NUM_PREDICT = 160
-# About 2,000 tokens: the rules and the summary fit beside them in the window that `ask` always takes.
-MOST_CHARACTERS = 6000
+# About 1,000 tokens: without a GPU reading them is what takes the time, and there are ten files.
+MOST_CHARACTERS = 3600
 LONGEST_SUMMARY = 400
+MOST_SENTENCES = 3
 # The head of a file shows what it is; of each later definition its first lines do.
-HEAD_LINES = 40
-DEFINITION_LINES = 3
+HEAD_LINES = 24
+DEFINITION_LINES = 2
 
 _SYSTEM = """\
 You note in at most two short sentences what one file of a repository is for, for a developer who is new to it.
@@ -69,16 +71,29 @@ def _asked(source: Source, server: ChatServer, model: str, num_ctx: int) -> str:
     """The model's words about a file, as one line; empty when it says nothing, or cannot read so much."""
     most = MOST_CHARACTERS
     while most:
-        pieces: list[str] = []
         try:
-            for piece in server.chat(model, _messages(source, most), num_ctx=num_ctx, num_predict=NUM_PREDICT):
-                if isinstance(piece, Usage):
-                    break
-                pieces.append(piece)
-            return shortened("".join(pieces))
+            return shortened(
+                _said(server.chat(model, _messages(source, most), num_ctx=num_ctx, num_predict=NUM_PREDICT))
+            )
         except PromptTooLong:
             most = most // 2 if most > MOST_CHARACTERS // 4 else 0
     return ""
+
+
+def _said(pieces: Iterator[str | Usage]) -> str:
+    """The first sentences of a chat, up to one that was there before; the rest is not waited for."""
+    sentences = Sentences()
+    found: dict[str, None] = {}
+    for piece in pieces:
+        if isinstance(piece, Usage):
+            break
+        fresh = [one.text for one in sentences.feed(piece)]
+        is_repeated = sentences.looping or any(text in found for text in fresh)
+        found |= dict.fromkeys(fresh)
+        if is_repeated or len(found) >= MOST_SENTENCES:
+            break
+    found |= dict.fromkeys(one.text for one in sentences.finish(cut=len(found) > 0))
+    return " ".join(list(found)[:MOST_SENTENCES])
 
 
 def shortened(text: str) -> str:
