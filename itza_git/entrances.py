@@ -25,6 +25,8 @@ _CONSOLE_SCRIPTS = re.compile(
 )
 _SCRIPT_LINE = re.compile(rb"([\w.-]+)\s*=\s*([\w.]+):(\w+)")
 _GEM_NAME = re.compile(rb"\.name\s*=\s*[\"']([\w-]+)[\"']")
+_GO_MODULE = re.compile(rb"^module[ \t]+([\w./~-]+)", re.MULTILINE)
+_MAJOR = re.compile(r"/v\d+$")
 _ENDINGS = ("", ".js", ".ts", ".mjs", ".cjs", "/index.js", "/index.ts")
 
 
@@ -135,6 +137,14 @@ def _cargo(data: bytes, folder: str, known: frozenset[bytes]) -> Iterator[Entran
         yield from _file(LIBRARY, name, "src/lib.rs", folder, known)
 
 
+def _go(data: bytes, folder: str, known: frozenset[bytes]) -> Iterator[Entrance]:
+    found = _GO_MODULE.search(data)
+    name = _MAJOR.sub("", found[1].decode("utf-8", "replace")).rpartition("/")[2] if found else ""
+    # By custom the package's own file has its name, or nothing but what is said about it.
+    places = [one for file in (f"{name}.go", "doc.go") for one in _file(LIBRARY, name, file, folder, known)]
+    yield from places[:1]
+
+
 def _composer(data: bytes, folder: str, known: frozenset[bytes]) -> Iterator[Entrance]:
     commands = json.loads(data).get("bin", [])
     for target in [commands] if isinstance(commands, str) else commands:
@@ -173,6 +183,7 @@ _FINDERS: Mapping[str, _Finder] = {
     "package.json": _node,
     "Cargo.toml": _cargo,
     "composer.json": _composer,
+    "go.mod": _go,
     "Dockerfile": _image,
 }
 

@@ -34,7 +34,10 @@ MOST_AREAS = 30
 # A folder with so much of the code is looked into: its folders are the areas.
 LARGEST_AREA = 0.6
 DEEPEST_AREA = 4
+LEAST_CODE = 0.2
 AREA_NAMES = 4
+# What is not there to test, to show, or from others.
+_OURS = ("code", "data", "docs")
 _MAIN_IN_CLASS = ("java", "csharp", "kotlin", "scala")
 
 
@@ -133,7 +136,10 @@ class _Survey:
             lines[self.role[entry]] += self.lines[entry]
         code = sorted((e for e in entries if self.role[e] == "code"), key=self.weight, reverse=True)
         names = [name for entry in code[:AREA_NAMES] for name in self.names(entry)[:1]]
-        return Area(path, lines.most_common(1)[0][0], len(entries), lines.total(), tuple(dict.fromkeys(names)))
+        role = lines.most_common(1)[0][0]
+        if role == "tests" and lines["code"] >= LEAST_CODE * lines.total():
+            role = "code"  # tests that stand beside what they test
+        return Area(path, role, len(entries), lines.total(), tuple(dict.fromkeys(names)))
 
     def names(self, entry: int) -> tuple[str, ...]:
         """What it is named after, and what others use most of it; else what it defines."""
@@ -181,10 +187,13 @@ class _Survey:
         """Commands, programs, images, then what can be loaded; of each kind the declared ones first; each path once."""
         entry_of = {self.paths[entry]: entry for entry in self.entries}
         # A manifest outside the filter may declare what lies within it.
-        candidates = [self.paths[entry] for entry, role in self.role.items() if role in ("code", "data")]
         blob = {self.paths[entry]: self._corpus.view.id[entry].tobytes() for entry in self.role}
-        found = list(declared(sorted(candidates, key=_depth), lambda path: self._read(blob[path])))
-        by_name = [one for path in sorted(candidates, key=_depth) if (one := told(path))]
+        ours = sorted(
+            (entry for entry, role in self.role.items() if role in _OURS), key=lambda e: _depth(self.paths[e])
+        )
+        found = list(declared([self.paths[entry] for entry in ours], lambda path: self._read(blob[path])))
+        code = (self.paths[entry] for entry in ours if self.role[entry] == "code")
+        by_name = [one for path in code if (one := told(path))]
         entrances = sorted([*found, *by_name, *self._mains()], key=lambda one: ENTRANCES.index(one.kind))
         first = {one.path: one for one in reversed(entrances) if one.path in entry_of}
         kept = [one for one in entrances if first.get(one.path) is one]
@@ -226,7 +235,7 @@ class _Survey:
         ]
         spots = []
         for *_, entry in sorted(ranked)[:MOST_DOCUMENTS]:
-            title = next((one.symbol for one in self._defines(entry)), "")
+            title = next((one.symbol for one in self._defines(entry) if not one.symbol.startswith("![")), "")
             first = int(self._corpus.first_passage[entry])
             spots.append(self._spot(entry, first, "", title.partition(" > ")[0]))
         return spots

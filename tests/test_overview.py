@@ -110,6 +110,20 @@ def test_a_name_counts_only_among_languages_that_know_each_other(repo: Repo) -> 
     assert (central.passage.path, central.users) == (b"thing.rs", 1)
 
 
+def test_code_with_its_tests_beside_it_is_an_area_of_code(repo: Repo) -> None:
+    repo.write("serve.go", "package serve\n\nfunc Serve() {\n}\n")
+    repo.write("serve_test.go", "package serve\n\n" + "func TestServe(t *testing.T) {\n}\n\n" * 3)
+    repo.commit()
+    assert [(area.path, area.role) for area in overview(repo).areas] == [(b"", "code")]
+
+
+def test_a_large_tree_is_read_in_part(project: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("itza_git.search.centrality.MOST_READ", 3)
+    found = overview(project)
+    assert paths(found.central) == ["src/keep/store.py"]
+    assert found.central[0].users == 3
+
+
 def test_a_header_and_its_source_are_one_of_the_central_files(repo: Repo) -> None:
     repo.write("buf.h", "struct buf {\n    int size;\n};\nvoid buf_add(struct buf *b);\n")
     repo.write("buf.c", '#include "buf.h"\nvoid buf_add(struct buf *b)\n{\n    b->size++;\n}\n')
@@ -142,6 +156,11 @@ def test_a_header_and_its_source_are_one_of_the_central_files(repo: Repo) -> Non
             [("program", "main.go", "cmd/serve/main.go")],
         ),
         (
+            {"go.mod": "module example.org/x/serve/v2\n", "serve.go": "package serve\n\nfunc Serve() {}\n",
+             "doc.go": "// Package serve serves.\npackage serve\n"},
+            [("library", "serve", "serve.go")],
+        ),
+        (
             {"tool.gemspec": 'spec.name = "tool"\n', "exe/tool": "#!/usr/bin/env ruby\nputs 1\n",
              "lib/tool.rb": "module Tool\nend\n"},
             [("command", "tool", "exe/tool"), ("library", "tool", "lib/tool.rb")],
@@ -163,7 +182,7 @@ def test_a_header_and_its_source_are_one_of_the_central_files(repo: Repo) -> Non
         ({"widget.py": "class Widget:\n    def main(self):\n        pass\n"}, []),
         ({"tests/run.c": "int main(void)\n{\n    return 0;\n}\n"}, []),
     ],
-    ids=["node", "cargo", "go", "gem", "setup.py", "image", "composer", "a method", "a test"],
+    ids=["node", "cargo", "go", "go.mod", "gem", "setup.py", "image", "composer", "a method", "a test"],
 )  # fmt: skip
 def test_where_a_program_begins(repo: Repo, files: dict[str, str], expected: list[tuple[str, str, str]]) -> None:
     for path, content in files.items():

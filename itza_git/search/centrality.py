@@ -96,7 +96,8 @@ def central(
     names = _names(defined, family)
     imports = Imports([corpus.view.paths[entry] for entry in entries])
     uses = []
-    for number in range(0, len(entries), 1 + len(entries) // MOST_READ):
+    step = 1 + len(entries) // MOST_READ
+    for number in range(0, len(entries), step):
         entry = entries[number]
         text = read(corpus.view.id[entry].tobytes())
         known = names.get(family[entry], {})
@@ -105,10 +106,11 @@ def central(
         # What it defines itself it does not have from another.
         used = {name: owners for name, owners in owned.items() if owners and entry not in owners}
         uses.append(_Use(entry, known, used, {entries[one] for one in imports.of(number, text)}))
-    return _weighed(len(corpus.view), uses)
+    return _weighed(len(corpus.view), uses, step)
 
 
-def _weighed(size: int, uses: Sequence[_Use]) -> Central:
+def _weighed(size: int, uses: Sequence[_Use], step: int) -> Central:
+    """step: each of the uses speaks for so many."""
     # Languages that do not know each other's names may have one in common.
     holding = Counter((id(use.known), name) for use in uses for name in use.owners)
     score, users, used = np.zeros(size), np.zeros(size, np.int64), np.zeros(size, np.int64)
@@ -126,7 +128,7 @@ def _weighed(size: int, uses: Sequence[_Use]) -> Central:
             weight = math.sqrt(weights.get(owner, 0.0)) + IMPORT * (owner in use.imported)
             if weight >= LEAST:
                 score[owner] += weight
-                users[owner] += 1
+                users[owner] += step
                 used[use.entry] += 1
     return Central(score, users, used, {owner: _best(names) for owner, names in most.items()})
 
