@@ -571,6 +571,13 @@ def test_attributes_in_a_bare_repository_and_in_info(tmp_path: Path, repo: Repo)
     assert bare.attributes(commit, [b"m.dat"]) == {b"m.dat": Attributes(binary=True)}
 
 
+def test_attributes_of_info_alone(repo: Repo) -> None:
+    repo.write("m.dat", "x")
+    commit = bytes.fromhex(repo.commit())
+    repo.write(".git/info/attributes", "*.dat binary\n")
+    assert open_repository(repo.path).attributes(commit, [b"m.dat"]) == {b"m.dat": Attributes(binary=True)}
+
+
 def test_no_process_runs_where_attributes_can_say_nothing(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     repo.write(".gitattributes", "*.py text eol=lf diff=python\n")
     commit = bytes.fromhex(repo.commit())

@@ -31,7 +31,11 @@ def sources(trees: Trees, root: bytes, paths: Sequence[bytes]) -> list[Entry]:
 
 
 def read(
-    git: CommandLine, common_dir: Path, sources: Sequence[tuple[Entry, bytes | None]], paths: Sequence[bytes]
+    git: CommandLine,
+    common_dir: Path,
+    sources: Sequence[tuple[Entry, bytes | None]],
+    paths: Sequence[bytes],
+    id_length: int,
 ) -> dict[bytes, Attributes]:
     """The attributes of those paths that have any, by the .gitattributes in sources and their contents.
 
@@ -47,7 +51,7 @@ def read(
         return {}
     with tempfile.TemporaryDirectory(prefix="itza-") as folder:
         index = Path(folder) / "index"
-        index.write_bytes(_index([entry for entry, text in sources if text is not None]))
+        index.write_bytes(_index([entry for entry, text in sources if text is not None], id_length))
         variables = {"GIT_INDEX_FILE": os.fspath(index), "GIT_ATTR_NOSYSTEM": "1"}
         command = ("-c", "core.attributesFile=/dev/null", "check-attr", "--cached", "--stdin", "-z", *NAMES)
         done = git.run(*command, stdin=b"".join(path + b"\0" for path in paths), variables=variables)
@@ -63,14 +67,14 @@ def _info(common_dir: Path) -> bytes:
         return b""
 
 
-def _index(entries: Sequence[Entry]) -> bytes:
+def _index(entries: Sequence[Entry], id_length: int) -> bytes:
     """An index file, version 2 (gitformat-index), with these entries; no file's times or sizes."""
     body = struct.pack(">4sII", b"DIRC", 2, len(entries))
     for entry in entries:
         stat = struct.pack(">10I", 0, 0, 0, 0, 0, 0, entry.mode, 0, 0, 0)
         record = stat + entry.id + struct.pack(">H", min(len(entry.path), 0xFFF)) + entry.path
         body += record + b"\0" * (8 - len(record) % 8)
-    digest = hashlib.sha1 if not entries or len(entries[0].id) == 20 else hashlib.sha256
+    digest = hashlib.sha1 if id_length == 20 else hashlib.sha256
     return body + digest(body).digest()
 
 

@@ -128,7 +128,8 @@ class BaseRepository(ABC):
         root = self._commit(commit).tree
         sources = attributes.sources(self._trees, root, paths)
         texts = [content for _, content in self.read_many(source.id for source in sources)]
-        return attributes.read(self._git, self.common_dir, list(zip(sources, texts, strict=True)), paths)
+        contents = list(zip(sources, texts, strict=True))
+        return attributes.read(self._git, self.common_dir, contents, paths, self.id_length)
 
     def config(self, key: str) -> list[str]:
         if self._settings is None:
