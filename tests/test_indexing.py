@@ -399,7 +399,7 @@ def test_impatience_keeps_what_is_done_and_the_next_run_does_the_rest(
         repo.write(f"{number}.py", f"x = {number}\n")
     repo.commit()
     index = Index(repo.path)
-    first = run(index, Watch(patience=0.0))
+    first = run(index, Watch(patience=1e-9))
     coverage = Corpus(index.space, first.view).coverage()
     assert (coverage.indexed, coverage.total) == (1, 5)
     assert index.embedded() == 4
