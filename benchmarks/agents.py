@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import argparse
 import re
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ from itza_git.search.question import Question
 NATURAL = Path(__file__).with_name("retrieval") / "natural.jsonl"
 AROUND = 20
 QUESTION = "how does it start, and where is its configuration read?"
+
+IMPORTS = "import mcp.server.lowlevel, numpy, pygit2, click"
 
 Query = dict[str, Any]
 Lines = dict[str, set[int]]
@@ -165,28 +168,43 @@ def holds(lines: set[int], target: dict[str, Any]) -> bool:
 
 
 def first_answers(name: str, folder: Path) -> None:
-    """Seconds from the start of the server to its first answer, without an index and with one, beside its imports."""
-    imports = statistics.median(seconds([sys.executable, "-c", "import mcp.server.lowlevel"]) for _ in range(3))
-    cold = anyio.run(first, folder)
+    """Seconds from the start of the server to its first answer, without an index and with one, beside its imports.
+
+    Seconds of the processor too, for on a busy machine only those can be compared.
+    """
+    imports, imports_busy = median_of(lambda: subprocess.run([sys.executable, "-c", IMPORTS], check=True))
+    cold, _ = timed(lambda: anyio.run(first, folder))
     subprocess.run([sys.executable, "-m", "itza_git.cli", "index"], cwd=folder, check=True, capture_output=True)
-    warm = statistics.median(anyio.run(first, folder) for _ in range(3))
-    print(f"{name}: first answer, no index  {cold:.2f} s  {cold / imports:.2f} x importing the SDK ({imports:.2f} s)")
-    print(f"{name}: first answer, indexed   {warm:.2f} s  {warm / imports:.2f} x")
+    warm, warm_busy = median_of(lambda: anyio.run(first, folder))
+    print(f"{name}: importing the SDK and numpy  {imports:.2f} s, {imports_busy:.2f} s of the processor")
+    print(f"{name}: first answer, no index       {cold:.2f} s  {cold / imports:.2f} x")
+    print(f"{name}: first answer, indexed        {warm:.2f} s  {warm / imports:.2f} x", end="")
+    print(f"  {warm_busy:.2f} s of the processor  {warm_busy / imports_busy:.2f} x")
 
 
-async def first(folder: Path) -> float:
-    """Seconds to the first answer of a new server."""
-    began = time.perf_counter()
+async def first(folder: Path) -> None:
+    """Start a server, and get one answer."""
     async with server(folder) as client:
         await called(client, QUESTION)
-        return time.perf_counter() - began
 
 
-def seconds(command: Sequence[str]) -> float:
-    """How long a command takes."""
-    began = time.perf_counter()
-    subprocess.run(command, check=True)
-    return time.perf_counter() - began
+def median_of(work: Callable[[], object]) -> tuple[float, float]:
+    """The medians of three times: seconds, and seconds of the processor."""
+    times = [timed(work) for _ in range(3)]
+    return statistics.median(wall for wall, _ in times), statistics.median(busy for _, busy in times)
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """How long work takes, and how long its finished children kept the processor busy."""
+    began, before = time.perf_counter(), busy()
+    work()
+    return time.perf_counter() - began, busy() - before
+
+
+def busy() -> float:
+    """Seconds that finished children have kept the processor busy."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def report(ways: dict[str, Way], later: Sequence[float]) -> None:

@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.agents import grepped, holds, lines_of
 from benchmarks.answers.run import Outcome, is_right, shares
 from benchmarks.retrieval.scores import means, ndcg, score
 from itza_git.records import Passage
 from itza_git.search.question import Question
+from tests.repository import Repo
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
 NATURAL = FOLDER / "retrieval" / "natural.jsonl"
@@ -134,3 +136,19 @@ def test_natural_questions_name_no_identifier() -> None:
 def test_nothing_is_learned_from_the_repositories_held_out() -> None:
     learned = {question["repo"] for question in questions(NATURAL)}
     assert learned.isdisjoint(question["repo"] for question in questions(HELD_OUT))
+
+
+def test_the_lines_of_an_agents_answer_are_those_behind_numbers() -> None:
+    answer = "repo at 1a2b3c4 (HEAD)\n\nsrc/a.py:10-90@1a2b3c4  f\n10\tdef f():\n…\n42\t    x = 1\n\nb.c:3@1a2b3c4\n3\tint b;"
+    assert lines_of(answer) == {"src/a.py": {10, 42}, "b.c": {3}}
+    assert holds({42}, {"path": "src/a.py", "start": 40, "end": 50})
+    assert not holds({10, 51}, {"path": "src/a.py", "start": 40, "end": 50})
+    assert holds({1}, {"path": "src/a.py"})
+
+
+def test_who_greps_reads_around_the_rarest_word_of_a_question(repo: Repo) -> None:
+    repo.write("a.py", "".join(f"common {n}\n" for n in range(100)) + "rare\n")
+    repo.commit()
+    size, lines = grepped(repo.path, "what is the rare common thing?")
+    assert lines == {"a.py": set(range(81, 103))}
+    assert size == sum(len(f"common {n}\n") for n in range(80, 100)) + len("rare\n") + len("\n")

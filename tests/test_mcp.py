@@ -231,7 +231,7 @@ def test_progress_grows_while_the_index_is_waited_for(code: Repo) -> None:
     speak(code.path, script)
 
 
-def test_head_is_followed_between_calls(code: Repo) -> None:
+def test_head_is_followed_between_calls(code: Repo) -> None:  # C11, C12
     index(code)
 
     async def script(client: Client) -> None:

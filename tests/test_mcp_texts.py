@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itza_git import Itza
-from itza_git.errors import UsageError
+from itza_git.errors import StoreError, UnbornHead, UsageError
 from itza_git.mcp import texts
 from itza_git.mcp.arguments import Parameter, checked, schema_of
+from itza_git.mcp.finding import SEARCH
 from itza_git.mcp.places import Places
 from itza_git.mcp.stopgap import by_words
 from itza_git.mcp.texts import Piece
 from itza_git.records import Coverage
 from itza_git.render import visible
-from tests.repository import Repo
+from tests.repository import Repo, existing
 
 PARAMETERS = (
     Parameter("query", "string", "What you look for.", required=True),
@@ -154,3 +155,57 @@ def test_a_working_folder_inside_of_a_repository_is_that_repository(repo: Repo, 
     assert [place.name for place in places.all([repo.path, repo.path / "src"])] == ["repo"]
     with pytest.raises(UsageError, match="no git repository"):
         Places(tmp_path / "nowhere").find(None, [])
+
+
+class Quiet:
+    """A call of a client that says nothing of its folders and wants no progress."""
+
+    roots: tuple[Path, ...] = ()
+
+    def tell(self, done: int, total: int, what: str) -> None:
+        """Nothing."""
+
+
+def search(folder: Path, query: str, **arguments: object) -> str:
+    given = checked(SEARCH.parameters, {"query": query} | arguments)
+    return SEARCH.answer(Quiet(), Places(folder), **given)
+
+
+def test_a_linked_worktree_answers_for_its_own_head(repo: Repo, tmp_path: Path) -> None:  # C33
+    repo.write("a.py", "def here():\n    pass\n")
+    repo.commit()
+    repo.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "side"))
+    side = existing(tmp_path / "side")
+    side.write("b.py", "def beside():\n    pass\n")
+    head = side.commit()
+    with Itza.open(side.path, {}) as itza:
+        itza.refresh()
+    found = search(side.path, "beside")
+    assert found.startswith(f"side at {head[:10]} (HEAD)")
+    assert "b.py:1-2@" in found
+    assert "b.py" not in search(repo.path, "beside", limit=50)
+
+
+def test_a_bare_repository_is_searched_and_one_without_a_commit_says_so(repo: Repo, tmp_path: Path) -> None:
+    repo.write("a.py", "def here():\n    pass\n")
+    repo.commit()
+    repo.git("clone", "-q", "--bare", ".", str(tmp_path / "b.git"))
+    assert "a.py:1-2@" in search(tmp_path / "b.git", "here")
+    unborn = Repo(tmp_path / "unborn")
+    with pytest.raises(UnbornHead):
+        search(unborn.path, "here")
+
+
+def test_an_index_that_cannot_be_written_is_told_beside_what_words_find(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.write("a.py", "def here():\n    pass\n")
+    repo.commit()
+
+    def full(*args: object, **options: object) -> None:
+        raise StoreError("cannot write the index: no space left on the device", "df -h")
+
+    monkeypatch.setattr(Itza, "refresh", full)
+    found = search(repo.path, "where is here?")
+    assert "a.py:1-2@" in found
+    assert "(only 0 of 1 files indexed: cannot write the index: no space left on the device (df -h))" in found
