@@ -139,7 +139,8 @@ def test_nothing_is_learned_from_the_repositories_held_out() -> None:
 
 
 def test_the_lines_of_an_agents_answer_are_those_behind_numbers() -> None:
-    answer = "repo at 1a2b3c4 (HEAD)\n\nsrc/a.py:10-90@1a2b3c4  f\n10\tdef f():\n…\n42\t    x = 1\n\nb.c:3@1a2b3c4\n3\tint b;"
+    answer = "repo at 1a2b3c4 (HEAD)\n\nsrc/a.py:10-90@1a2b3c4  f\n10\tdef f():\n…\n42\t    x = 1\n\n"
+    answer += "b.c:3@1a2b3c4\n3\tint b;"
     assert lines_of(answer) == {"src/a.py": {10, 42}, "b.c": {3}}
     assert holds({42}, {"path": "src/a.py", "start": 40, "end": 50})
     assert not holds({10, 51}, {"path": "src/a.py", "start": 40, "end": 50})
