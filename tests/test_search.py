@@ -14,6 +14,7 @@ from itza_git.records import Passage
 from itza_git.search import ranking
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.search.features import COLUMNS
+from itza_git.search.forms import forms
 from itza_git.search.lexical import lexical
 from itza_git.search.question import Question
 from itza_git.search.ranking import Evidence
@@ -178,10 +179,31 @@ def test_an_empty_tree_finds_nothing(repo: Repo) -> None:
 
 
 def test_rarer_words_weigh_more(project: Repo) -> None:
+    for number in range(4):
+        project.write(f"src/{number}.py", "alpha = beta = 1\n")
+    project.write("src/rare.py", "alpha = zebra = 1\n")
+    project.commit()
     index = Index(project.path)
     corpus = Corpus(index.space, index.refresh().view)
-    idf = lexical(corpus, dict.fromkeys(["evict", "cache", "zebra"], 1.0)).idf
-    assert idf["cache"] < idf["evict"] < idf["zebra"]
+    best = lexical(corpus, {"beta": 1.0, "zebra": 1.0}).score.argmax()
+    assert corpus.view.paths[corpus.entry[best]] == b"src/rare.py"
+
+
+def test_another_form_of_a_word_is_found_too_and_the_word_itself_before_it(project: Repo) -> None:
+    project.write("src/one.py", "def stop_copying(): return 1\n")
+    project.write("src/two.py", "def stop_copies(): return 1\n")
+    project.commit()
+    index = Index(project.path)
+    for asked, first, second in (("copies", "two", "one"), ("copying", "one", "two")):
+        assert places(find(index, asked).passages)[:2] == [f"src/{first}.py", f"src/{second}.py"]
+
+
+@pytest.mark.parametrize(
+    ("word", "form"), [("copied", "copy"), ("stopping", "stop"), ("stop", "stopped"), ("routes", "router"), ("id", "")]
+)
+def test_forms_of_a_word(word: str, form: str) -> None:
+    assert (form in forms(word)) if form else forms(word) == []
+    assert word not in forms(word)
 
 
 def test_one_long_file_does_not_fill_the_page(project: Repo) -> None:

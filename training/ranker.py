@@ -85,7 +85,7 @@ def examples(queries: Path, folder: Path) -> list[Example]:
             everything = np.ones(len(corpus.view), bool)
             for query in asked:
                 question = Question(query["query"], corpus.holding)
-                words = lexical(corpus, question.terms)
+                words = lexical(corpus, question.terms, question.forms)
                 near = dense(corpus, itza.embedder.embed_question(question.content))
                 pool = fused(corpus, [words.score, near.score], everything)
                 table = features(corpus, question, words, near, pool)

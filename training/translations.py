@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itza_git.search import languages
-from itza_git.search.features import stem
+from itza_git.search.forms import stem
 from itza_git.words import words
 from training.catalogs import LANGUAGES, Pair, pairs
 from training.fetch_corpus import Package, archives, listed

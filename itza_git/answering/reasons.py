@@ -18,8 +18,8 @@ from itza_git.git import Repository
 from itza_git.records import Commit, CommitMessage, Passage
 from itza_git.search.corpus import Corpus
 from itza_git.search.dense import dense
-from itza_git.search.features import stem
-from itza_git.search.lexical import lexical
+from itza_git.search.forms import stem
+from itza_git.search.lexical import idf_of, lexical
 from itza_git.search.question import Question
 from itza_git.search.ranking import fused
 from itza_git.trailers import said
@@ -103,7 +103,10 @@ def of_range(
 
 def _nearest(question: Question, corpus: Corpus, embedder: Embedder) -> list[bytes]:
     """The commits whose messages are nearest to the question, best first."""
-    scores = [lexical(corpus, question.terms).score, dense(corpus, embedder.embed_question(question.content)).own]
+    scores = [
+        lexical(corpus, question.terms, question.forms).score,
+        dense(corpus, embedder.embed_question(question.content)).own,
+    ]
     order = fused(corpus, scores, np.ones(len(corpus.view), bool))
     return [corpus.view.id[corpus.entry[at]].tobytes() for at in order[:MOST_NEAREST].tolist()]
 
@@ -125,7 +128,7 @@ class Likeness:
     def __init__(self, question: Question, corpus: Corpus, embedder: Embedder) -> None:
         self._embedder = embedder
         self._question = question
-        idf = lexical(corpus, dict.fromkeys(question.content_words, 1.0)).idf
+        idf = {word: idf_of(len(corpus), corpus.holding(word)) for word in question.content_words}
         # Of a word in another language any of its translations will do.
         self._asked = [
             (frozenset(map(stem, [word, *english])), max(idf[one] for one in english))

@@ -13,7 +13,7 @@ from itza_git.git.grep import Match, grep
 from itza_git.mcp.texts import Piece
 from itza_git.pathspec import matcher
 from itza_git.records import Commit
-from itza_git.search.features import stem
+from itza_git.search.forms import stem
 from itza_git.search.question import Question
 
 # Lines of a piece, and how many words of a question are looked for.

@@ -6,9 +6,10 @@ twice. All statistics count passages, so they are those of this tree and of noth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from itza_git.store import Space, View
 from itza_git.store.pack import Pack
 from itza_git.store.postings import Postings
 from itza_git.words import term_key
+
+# Terms whose number of passages is kept for the next question.
+MOST_REMEMBERED = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class Corpus:
         self.packs = packs
         self._pack_of = pack_of
         self._blob_of = blob_of
+        self._fields: dict[str, list[tuple[int, Postings]]] = {}
+        self._holding: dict[str, int] = {}
         self.row_offset = np.concatenate([[0], np.cumsum([pack.rows for pack in self.packs])]).astype(np.int64)
         first, count = self._ranges()
         self.entry = np.repeat(np.arange(len(view)), count)
@@ -94,7 +100,31 @@ class Corpus:
 
     def field(self, name: str) -> list[tuple[int, Postings]]:
         """A lexical field of each pack, with the row that the pack's row 0 has here."""
-        return [(int(self.row_offset[n]), pack.field(name)) for n, pack in enumerate(self.packs)]
+        if name not in self._fields:
+            self._fields[name] = [(int(self.row_offset[n]), pack.field(name)) for n, pack in enumerate(self.packs)]
+        return self._fields[name]
+
+    @cached_property
+    def lengths(self) -> NDArray[np.float32]:
+        """How many terms each passage has."""
+        per_row: NDArray[np.float32] = np.zeros(self.rows, np.float32)
+        for offset, postings in self.field("body"):
+            per_row[offset : offset + len(postings.length)] = postings.length
+        return np.asarray(per_row[self.row])
+
+    @cached_property
+    def first_of_row(self) -> NDArray[np.int64]:
+        """The first passage of each row; len(self) for rows of other trees."""
+        first = np.full(self.rows, len(self))
+        first[self.row[::-1]] = np.arange(len(self))[::-1]
+        return first
+
+    @cached_property
+    def repeated(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The passages whose row has an earlier one, and those earlier ones: a blob that is at several paths."""
+        first = self.first_of_row[self.row]
+        again = np.flatnonzero(first != np.arange(len(self)))
+        return again, first[again]
 
     @cached_property
     def copies(self) -> NDArray[np.int64]:
@@ -103,9 +133,34 @@ class Corpus:
 
     def holding(self, term: str) -> int:
         """How many passages of the tree hold a term in their text."""
+        return self.holding_each([term])[0]
+
+    def holding_each(self, terms: Sequence[str]) -> list[int]:
+        """`holding` of each of several terms."""
+        known = self._holding
+        fresh = [term for term in dict.fromkeys(terms) if term not in known]
+        if len(known) > MOST_REMEMBERED:
+            known.clear()
+            fresh = list(dict.fromkeys(terms))
+        known.update(dict.fromkeys(fresh, 0))
+        keys = np.array([term_key(term) for term in fresh], np.uint64)
+        for offset, postings in self.field("body"):
+            place = postings.places(keys)
+            for number in np.flatnonzero(place >= 0).tolist():
+                row, _ = postings.at(int(place[number]))
+                known[fresh[number]] += int(self.copies[offset + row.astype(np.int64)].sum())
+        return [known[term] for term in terms]
+
+    def holds(self, term: str, passages: NDArray[np.int64]) -> bool:
+        """Whether any of a few passages has a term in its text or its path."""
         key = term_key(term)
-        found = ((offset, postings.lookup(key)[0]) for offset, postings in self.field("body"))
-        return sum(int(self.copies[offset + row.astype(np.int64)].sum()) for offset, row in found)
+        rows = self.row[passages]
+        in_text = any(_any_of(postings.lookup(key)[0], rows - offset) for offset, postings in self.field("body"))
+        return in_text or _any_of(self.view.path_terms.lookup(key)[0], self.entry[passages])
+
+    def is_in_a_path(self, term: str) -> bool:
+        """Whether any path has a term."""
+        return len(self.view.path_terms.lookup(term_key(term))[0]) > 0
 
     def allowed(self, wanted: Filter) -> NDArray[np.bool_]:
         """Which entries a filter lets through."""
@@ -144,7 +199,27 @@ class Corpus:
 
     def chunks(self, passages: NDArray[np.int64]) -> list[Chunk]:
         """The chunks of passages."""
-        return [self.chunk(passage) for passage in passages.tolist()]
+        found: dict[int, Chunk] = {}
+        for pack, at, rows in self._by_pack(passages):
+            found.update(zip(at.tolist(), pack.chunks(rows), strict=True))
+        return [found[at] for at in range(len(passages))]
+
+    def vectors(self, passages: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of passages."""
+        found = [
+            (at, pack.array("vector")[rows] * pack.array("scale")[rows, None])
+            for pack, at, rows in self._by_pack(passages)
+        ]
+        order = np.argsort(np.concatenate([at for at, _ in found]))
+        return np.asarray(np.concatenate([vectors for _, vectors in found])[order], np.float32)
+
+    def _by_pack(self, passages: NDArray[np.int64]) -> Iterator[tuple[Pack, NDArray[np.int64], NDArray[np.int64]]]:
+        """Each pack that holds any of the passages, which of them it holds, and their rows there."""
+        rows = self.row[passages]
+        number = np.searchsorted(self.row_offset, rows, side="right") - 1
+        for one in np.flatnonzero(np.bincount(number)).tolist():
+            at = np.flatnonzero(number == one)
+            yield self.packs[one], at, rows[at] - self.row_offset[one]
 
     def best_of_entry(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """The greatest of the values of each entry's passages; 0 for an entry without any."""
@@ -182,3 +257,10 @@ class Corpus:
         indexed = int((self._pack_of >= 0).sum()) - (len(skipped) - len(self.view) + len(self.view.indexable))
         total = len(self.view) - len(skipped)
         return Coverage(indexed, total, tuple(skipped[path] for path in self.view.paths if path in skipped))
+
+
+def _any_of(ascending: NDArray[Any], wanted: NDArray[np.int64]) -> bool:
+    """Whether any of the wanted numbers is among ascending ones. `np.isin` is ten times as slow for a few."""
+    at = np.searchsorted(ascending, wanted)
+    known = at < len(ascending)
+    return bool((ascending[at[known]] == wanted[known]).any())

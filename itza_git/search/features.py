@@ -7,45 +7,46 @@ prints those that moved a passage.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itza_git.search.corpus import Corpus
 from itza_git.search.dense import Dense
-from itza_git.search.lexical import Lexical
+from itza_git.search.forms import stem
+from itza_git.search.lexical import Lexical, idf_of
 from itza_git.search.question import Question
 from itza_git.search.roles import ROLES, role_of
 from itza_git.words import words
 
-# Longest first.
-_ENDINGS = (
-    "ations", "ation", "ating", "ators", "ator", "ings", "ions", "ing", "ion", "ers", "ies", "ed", "er", "es", "or",
-    "ly", "s", "e", "y",
-)  # fmt: skip
-_SHORTEST_STEM = 4
+T = TypeVar("T")
 
 # `mod tests` of Rust, `listpackTest` of C, `test_x` beside the code.
 _TEST_SYMBOL = re.compile(r"(?:^|[.:, ])tests?(?:[._ ]|$)|[a-z]Test(?:,|$)")
 
+# So many passages with most evidence show what the others should be like.
+BEST = 3
+
 COLUMNS: dict[str, str] = {
     "lexical": "BM25 of the passage, against the best one",
-    "dense": "similarity of passage, path and file to the question; 1 for the best, 0 for the middle of the pool",
+    "dense": "similarity of the passage to the question; 1 for the best, 0 for the middle of the pool",
+    "file_dense": "mean similarity of its file's passages to the question; likewise",
     "file_lexical": "BM25 of the best passage of its file",
     "file_bm25": "BM25 of its file taken as one text, against the best file",
     "file_sum": "share of the pool's evidence that lies in its file, against the file with most",
-    "path": "part of the question's words, by their rarity, that the path holds",
-    "name": "part of the file name's words that the question has",
-    "name_asked": "part of the question's words that the file name has",
-    "symbol": "part of the words of what it defines that the question has",
+    "like_best": "similarity to the three passages with most evidence",
+    "name": "how well the file's name and the question's words cover each other",
+    "symbol": "how well the name of what it defines and the question's words cover each other",
+    "named": "part of the words of the first name that it defines that the question has",
     "defines": "it defines what the question names",
     "mentions": "how many passages of the tree hold the file's name, logarithmic: what is central is spoken of",
     "head": "it is the beginning of its file",
-    "kind_type": "it defines a type",
-    "kind_function": "it defines a function or method",
-    "defines_asked": "the same, and the question asks where it is defined",
+    "continued": "it goes on with a definition whose part before it is in the pool too",
+    "section": "it is a section of a text",
+    "defines_asked": "the same, in code, where it begins, and the question asks where it is defined",
     "unmatched": "it holds none of the question's words, in no field, and others do",
     "asked": "its role is what the question asks for: tests, examples, docs",
     "told_not_shown": "it is documentation or an example, and the question asks how something works inside",
@@ -59,39 +60,45 @@ def features(
     """One row a passage of the pool, one column each of COLUMNS."""
     entry = corpus.entry[pool]
     chunks = corpus.chunks(pool)
+    symbols = [chunk.symbol for chunk in chunks]
     paths = corpus.view.paths
-    stems = frozenset(map(stem, question.content_words))
+    rarity = _rarity(corpus, question)
     names = {e: _name(paths[e]) for e in set(entry.tolist())}
-    by_file: Callable[[Callable[[int], float]], NDArray[np.float64]] = partial(_by_file, entry)
+    by_file: Callable[[Callable[[int], float]], NDArray[np.float64]] = partial(_each, entry.tolist())
+    by_symbol: Callable[[Callable[[str], float]], NDArray[np.float64]] = partial(_each, symbols)
+    mentions = dict(zip(names, corpus.holding_each(["".join(name) for name in names.values()]), strict=True))
     lexical_part = _against_best(lexical.score)[pool]
-    dense_part = _spread(dense.score[pool])
-    defines = _defines(question, [chunk.symbol for chunk in chunks])
+    evidence = lexical_part + _spread(dense.score[pool])
+    defines = _defines(question, symbols)
+    continued = _continued(pool, entry, symbols)
+    section = np.array([chunk.kind == "section" for chunk in chunks], float)
     columns: dict[str, NDArray[np.floating]] = {
         "lexical": lexical_part,
-        "dense": dense_part,
+        "dense": _spread(dense.own[pool]),
+        "file_dense": _spread(dense.file[entry]),
         "file_lexical": _against_best(corpus.best_of_entry(lexical.score))[entry],
         "file_bm25": _against_best(lexical.file_score)[entry],
-        "file_sum": _sums(entry, lexical_part + dense_part),
-        "path": lexical.path_share[pool],
-        "name": by_file(lambda e: _known_part(names[e], stems)),
-        "name_asked": by_file(lambda e: len(stems.intersection(map(stem, names[e]))) / max(len(stems), 1)),
-        "symbol": np.array([_best_symbol(chunk.symbol, stems) for chunk in chunks]),
+        "file_sum": _sums(entry, evidence),
+        "like_best": _like_best(corpus, pool, evidence),
+        "name": by_file(lambda e: _cover(names[e], rarity)),
+        "symbol": by_symbol(lambda symbol: max(_cover(name, rarity) for name in _last_parts(symbol))),
+        "named": by_symbol(lambda symbol: _known_part(_last_parts(symbol)[0], rarity)),
         "defines": defines,
-        "defines_asked": defines * question.asks_definition,
+        "defines_asked": defines * (1 - continued) * (1 - section) * question.asks_definition,
         "unmatched": (lexical.share[pool] == 0).astype(float) * bool(lexical.share.any()),
-        "mentions": by_file(lambda e: np.log2(1 + corpus.holding("".join(names[e]))) / 12),
+        "mentions": by_file(lambda e: np.log2(1 + mentions[e]) / 12),
         "head": (pool == corpus.first_passage[entry]).astype(float),
-        "kind_type": np.array([chunk.kind == "type" for chunk in chunks], float),
-        "kind_function": np.array([chunk.kind in ("function", "method") for chunk in chunks], float),
+        "continued": continued,
+        "section": section,
     }
-    columns |= _roles(corpus, question, entry, [chunk.symbol for chunk in chunks])
+    columns |= _roles(corpus, question, entry, symbols)
     return np.column_stack([columns[name] for name in COLUMNS]).astype(np.float32)
 
 
-def _by_file(entry: NDArray[np.int64], value: Callable[[int], float]) -> NDArray[np.float64]:
-    """A value of each passage's file, computed once a file."""
-    known = {e: value(e) for e in set(entry.tolist())}
-    return np.array([known[e] for e in entry.tolist()])
+def _each(keys: Sequence[T], value: Callable[[T], float]) -> NDArray[np.float64]:
+    """The value of each key, computed once for equal ones."""
+    known = {key: value(key) for key in set(keys)}
+    return np.array([known[key] for key in keys])
 
 
 def _against_best(score: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -109,35 +116,57 @@ def _sums(entry: NDArray[np.int64], evidence: NDArray[np.floating]) -> NDArray[n
     return np.asarray(total / max(float(total.max()), 1e-6))[entry]
 
 
-def _name(path: bytes) -> list[str]:
-    """The words of a file's name; of its folder where the name says nothing (`index.ts`, `__init__.py`, `mod.rs`)."""
-    folder, _, name = path.decode("utf-8", "replace").rpartition("/")
-    stem = name.partition(".")[0]
-    if stem.strip("_") in ("index", "init", "mod", "main", "lib"):
-        stem = folder.rpartition("/")[2] or stem
-    return words(stem)
+def _like_best(corpus: Corpus, pool: NDArray[np.int64], evidence: NDArray[np.floating]) -> NDArray[np.floating]:
+    """The mean cosine of each passage to the BEST: what answers stands with its like."""
+    vectors = corpus.vectors(pool)
+    best = np.argsort(-evidence, kind="stable")[:BEST]
+    return np.asarray((vectors @ vectors[best].T).mean(axis=1))
 
 
-def _known_part(found: list[str], stems: frozenset[str]) -> float:
-    """The part of the words whose stem is among stems."""
-    return sum(stem(word) in stems for word in found) / len(found) if found else 0.0
-
-
-def _best_symbol(symbol: str, stems: frozenset[str]) -> float:
-    """Of the names that a passage defines, the best known one; of a qualified name the last part counts."""
-    return max(_known_part(words(name.rpartition(".")[2]), stems) for name in symbol.split(", "))
+def _rarity(corpus: Corpus, question: Question) -> dict[str, float]:
+    """Of each content word's stem the part of the question's idf that it has."""
+    asked = question.content_words
+    found: dict[str, float] = {}
+    for word, holding in zip(asked, corpus.holding_each(asked), strict=True):
+        found[stem(word)] = max(found.get(stem(word), 0.0), idf_of(len(corpus), holding))
+    total = max(sum(found.values()), 1e-9)
+    return {word: idf / total for word, idf in found.items()}
 
 
 @lru_cache(1 << 14)
-def stem(word: str) -> str:
-    """The word without a common English ending, at least four letters: `routing`, `routes` and `router` are `rout`.
+def _name(path: bytes) -> tuple[str, ...]:
+    """The words of a file's name; of its folder where the name says nothing (`index.ts`, `__init__.py`, `mod.rs`)."""
+    folder, _, name = path.decode("utf-8", "replace").rpartition("/")
+    first = name.partition(".")[0]
+    if first.strip("_") in ("index", "init", "mod", "main", "lib"):
+        first = folder.rpartition("/")[2] or first
+    return tuple(words(first))
 
-    For names only. In the text itself stemming costs more than it gives: what is written there is written exactly.
-    """
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word[: -len(ending)]
-    return word
+
+@lru_cache(1 << 14)
+def _last_parts(symbol: str) -> list[tuple[str, ...]]:
+    """The words of each name in a symbol; of a qualified name the last part counts."""
+    return [tuple(words(name.rpartition(".")[2])) for name in symbol.split(", ")]
+
+
+def _cover(name: Sequence[str], rarity: Mapping[str, float]) -> float:
+    """The harmonic mean of the part of a name's words that is asked for and the part of the question that it is."""
+    stems = set(map(stem, name))
+    known = stems & rarity.keys()
+    if not known:
+        return 0.0
+    part, asked = len(known) / len(stems), sum(rarity[word] for word in known)
+    return 2 * part * asked / max(part + asked, 1e-9)
+
+
+def _known_part(name: Sequence[str], rarity: Mapping[str, float]) -> float:
+    """The part of a name's words that is asked for."""
+    return sum(stem(word) in rarity for word in name) / len(name) if name else 0.0
+
+
+def _continued(pool: NDArray[np.int64], entry: NDArray[np.int64], symbols: Sequence[str]) -> NDArray[np.float64]:
+    known = dict(zip(zip(entry.tolist(), pool.tolist(), strict=True), symbols, strict=True))
+    return np.array([bool(s) and known.get((e, p - 1)) == s for (e, p), s in known.items()], float)
 
 
 def _defines(question: Question, symbols: Iterable[str]) -> NDArray[np.float64]:

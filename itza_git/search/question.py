@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from itza_git import words
 from itza_git.search import languages
+from itza_git.search.forms import forms
 
 # Words that say how is asked, not what about. English, and the Spanish of the first user.
 _STOP = """
@@ -162,6 +163,11 @@ class Question:
             if term not in STOP_WORDS and (term not in weights or weights[term] < 1) and term not in split:
                 weights[term] = 1.0
         return weights
+
+    @cached_property
+    def forms(self) -> dict[str, list[str]]:
+        """Other forms of the content words, which a lexical search looks up too."""
+        return {word: forms(word) for word in self.content_words}
 
     @cached_property
     def content(self) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from itza_git.embedding import Embedder
 from itza_git.records import Passage
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.search.dense import Dense, dense
-from itza_git.search.features import stem
+from itza_git.search.forms import forms
 from itza_git.search.languages import ENGLISH
-from itza_git.search.lexical import Lexical, lexical
+from itza_git.search.lexical import idf_of, lexical
 from itza_git.search.question import Question
 from itza_git.search.ranking import Evidence, Ranked, rank
 
@@ -21,9 +23,6 @@ WEAK_COSINE = 0.34
 MOST_UNKNOWN = 0.5
 # What a word of another language that is lacking weighs against one that is there: its translation can be wrong.
 TRUST = 0.7
-
-
-_FORMS = ("e", "s", "es", "ed", "ing", "er", "ion", "y", "ies")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +59,16 @@ def search(
     """The best passages of a tree for a question. evidence: less than all only to measure what a part is worth."""
     wanted = wanted or Filter()
     question = Question(question.text, corpus.holding)
-    words_found = lexical(corpus, question.terms)
+    words_found = lexical(corpus, question.terms, question.forms)
     nearness = dense(corpus, embedder.embed_question(question.content))
     ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), max(limit, 5), evidence)
     passages = [corpus.passage(r.passage, r.score, r.parts) for r in ranked[:limit]]
-    return _judged(corpus, passages, ranked[:5], question, words_found, nearness)
+    return _judged(corpus, passages, ranked[:5], question, nearness)
 
 
 def _occurs(corpus: Corpus, word: str) -> bool:
     """Whether the tree holds a word in any of its common English forms."""
-    beginning = stem(word)
-    return any(corpus.holding(form) for form in (word, beginning, *(beginning + ending for ending in _FORMS)))
+    return any(corpus.holding_each([word, *forms(word)])) or corpus.is_in_a_path(word)
 
 
 def _judged(
@@ -78,23 +76,19 @@ def _judged(
     passages: list[Passage],
     best: list[Ranked],
     question: Question,
-    words_found: Lexical,
     nearness: Dense,
 ) -> Found:
-    numbers = [r.passage for r in best]
+    numbers = np.array([r.passage for r in best], np.int64)
     # A word of another language is here when one of its English words is.
     said = {
-        word: [form for form in dict.fromkeys([word, *english]) if form in words_found.idf]
+        word: [form for form in dict.fromkeys([word, *english]) if form in question.terms]
         for word, english in question.asked.items()
     }
-    idf = {word: min(words_found.idf[form] for form in forms) for word, forms in said.items()}
+    idf = {word: min(idf_of(len(corpus), corpus.holding(form)) for form in said_as) for word, said_as in said.items()}
     total = sum(idf.values())
-    occurrences = words_found.occurrences
-    lacking = [word for word, forms in said.items() if not any(occurrences[form][numbers].any() for form in forms)]
-    unknown = [
-        word for word in lacking if not any(occurrences[form].any() or _occurs(corpus, form) for form in said[word])
-    ]
-    cosine = float(nearness.own[numbers].max()) if numbers else 0.0
+    lacking = [word for word, said_as in said.items() if not any(corpus.holds(form, numbers) for form in said_as)]
+    unknown = [word for word in lacking if not any(_occurs(corpus, form) for form in said[word])]
+    cosine = float(nearness.own[numbers].max(initial=0.0))
     if len(unknown) == len(idf) and cosine < WEAK_COSINE:
         passages = []  # nothing of the question is here, and nothing is near it
     if question.language != ENGLISH:

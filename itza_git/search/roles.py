@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from itza_git.chunking.languages import is_code, is_prose
 
@@ -34,6 +35,7 @@ _TRANSLATION = re.compile(
 ROLES = ("code", "tests", "examples", "docs", "translations", "vendored", "data")
 
 
+@lru_cache(1 << 14)
 def role_of(path: bytes, language: str) -> str:
     """One of ROLES. The folder decides before the file's name, the language last."""
     text = path.decode("utf-8", "replace")

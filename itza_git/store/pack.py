@@ -159,10 +159,22 @@ class Pack:
 
     def chunk(self, row: int) -> Chunk:
         """The chunk of a row."""
-        first, last = self.array("lines")[row]
-        start = self.array("symbol_start")
-        text = self.array("symbol_text")[start[row] : start[row + 1]].tobytes().decode("utf-8", "replace")
-        return Chunk(int(first), int(last), self.kinds[int(self.array("kind")[row])], text)
+        return self.chunks(np.array([row]))[0]
+
+    def chunks(self, rows: NDArray[np.int64]) -> list[Chunk]:
+        """The chunks of rows."""
+        start, text = self.array("symbol_start"), self.array("symbol_text").data
+        found = zip(
+            self.array("lines")[rows].tolist(),
+            self.array("kind")[rows].tolist(),
+            start[rows].tolist(),
+            start[rows + 1].tolist(),
+            strict=True,
+        )
+        return [
+            Chunk(first, last, self.kinds[kind], bytes(text[low:high]).decode("utf-8", "replace"))
+            for (first, last), kind, low, high in found
+        ]
 
     def verify(self) -> None:
         """Read all of it; raises `Damaged` when a section is not what was written."""

@@ -27,16 +27,27 @@ class Postings:
 
     def lookup(self, key: int) -> tuple[NDArray[Any], NDArray[np.uint8]]:
         """The rows that hold the term of that key, ascending, and how often each does."""
-        at = int(np.searchsorted(self.term, np.uint64(key)))
+        at = int(self.term.searchsorted(np.uint64(key)))
         if at == len(self.term) or self.term[at] != key:
             return self.row[:0], self.count[:0]
-        first, last = int(self.start[at]), int(self.start[at + 1])
-        return self.row[first:last], self.count[first:last]
+        return self.at(at)
 
     def of_row(self, row: int) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         """The keys of the terms that a row holds, ascending, and how often each; a pass over all postings."""
         at = np.flatnonzero(self.row == row)
         return self.term[np.searchsorted(self.start, at, side="right") - 1], self.count[at]
+
+    def places(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Which term each key is; -1 for one that no row holds."""
+        if not len(self.term):
+            return np.full(len(keys), -1)
+        at = np.minimum(np.searchsorted(self.term, keys), len(self.term) - 1)
+        return np.where(self.term[at] == keys, at, -1)
+
+    def at(self, place: int) -> tuple[NDArray[Any], NDArray[np.uint8]]:
+        """The rows that hold a term of `places`, ascending, and how often each does."""
+        first, last = int(self.start[place]), int(self.start[place + 1])
+        return self.row[first:last], self.count[first:last]
 
     def sections(self, field: str) -> dict[str, NDArray[Any]]:
         """The arrays by their names in a container."""
