@@ -23,7 +23,7 @@ from itza_git.ranges import Range
 from itza_git.records import GITLINK, SYMLINK, Commit, Entry, Passage
 from itza_git.results import Hit, SearchResult
 from itza_git.search.corpus import Corpus, Filter
-from itza_git.search.features import stem
+from itza_git.search.forms import stem
 from itza_git.search.question import Question
 from itza_git.search.retrieval import Found, search
 from itza_git.trees import Trees
