@@ -20,13 +20,13 @@ from training.texts import Texts, Words
 
 BATCH = 1_536
 # Pairs of one package that are neighbours in a batch: the hard part is to tell a package's own functions apart.
-GROUP = 256
+GROUP = 128
 # How often the code is without its name, the question is the name, and the path is there.
 NAMELESS = 0.35
 BY_NAME = 0.15
 WITH_PATH = 0.5
 # How often a question keeps only some of its words, and how many it loses then; how many others lose, a part of them.
-KEY_WORDS, OF_KEY_WORDS = 0.3, 0.6
+KEY_WORDS, OF_KEY_WORDS = 0.35, 0.6
 SHORTENED, OF_SHORTENED = 0.4, 0.15
 OF_NAMES = 0.3
 OF_CODE = 0.075

@@ -321,13 +321,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("out", type=Path)
+    parser.add_argument("--list", type=Path, default=CORPUS)
     parser.add_argument("--exclude", type=Path, action="append", default=[])
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     seen = _excluded(options.exclude)
     languages: Counter[str] = Counter()
     with ProcessPoolExecutor(options.jobs) as pool:
-        mined = pool.map(partial(_mine_package, corpus=options.corpus), listed(CORPUS))
+        mined = pool.map(partial(_mine_package, corpus=options.corpus), listed(options.list))
         write(options.out, _first_seen((pair for pairs in mined for pair in pairs), seen, languages))
     print(f"{languages.total():,} pairs:", ", ".join(f"{name} {count:,}" for name, count in languages.most_common()))
 

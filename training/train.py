@@ -1,9 +1,10 @@
 """Pairs -> the word model, by contrast: a comment must be nearer to its own code than to the other codes of its batch.
 
-    python -m training.train PAIRS.jsonl.gz MODEL.npz [--start WEIGHTS] [--epochs N]
+    python -m training.train PAIRS.jsonl.gz MODEL.npz [--start WEIGHTS] [--runs N]
 
 Needs torch (`pip install 'itza-git[train]'`). The start is random, or an earlier weights file of ours:
-nothing of another model goes in.
+nothing of another model goes in. Runs from one start stay near enough to each other to be averaged, start and
+all, and the mean is better than each of them on packages that none has seen (Wortsman et al. 2022, "model soups").
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from training.texts import Words
 
 ROWS = 32_000
 DIMENSION = 256
-EPOCHS = 3
-RATE = 2e-3
+EPOCHS = 1
+RATE = 4e-3
 # Steps until the rate is full; from there it falls to nothing by the last step.
 WARM_UP = 20
 FEWEST_PACKAGES = 2
@@ -108,6 +109,15 @@ class Model:
         apart = torch.from_numpy(np.log(question / text) / 2).float()
         return cls(torch.from_numpy(vectors).float(), apart, -apart, rate)
 
+    def mixed(self, others: Sequence[Model]) -> None:
+        """Becomes the mean of itself and others; of weights the geometric one."""
+        for mine, theirs in (
+            (self.vectors, [other.vectors for other in others]),
+            (self.question, [other.question for other in others]),
+            (self.text, [other.text for other in others]),
+        ):
+            mine.copy_(torch.stack([mine, *theirs]).mean(0))
+
     def learn(self, docs: Sums, codes: Sums, share: float) -> float:
         """One step, at a share of the full rate; the loss before it."""
         asked = docs.of(self.vectors, self.question).requires_grad_()
@@ -161,6 +171,7 @@ def main() -> None:
     parser.add_argument("--start", type=Path, help="a weights file to go on from, with its words")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--runs", type=int, default=2, help="trainings from one start, to be averaged with it")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     began = time.monotonic()
@@ -169,9 +180,17 @@ def main() -> None:
     table = Table.load(options.start) if options.start else None
     names = list(table.row) if table else model_words(pairs)
     print(f"{len(pairs):,} pairs, {len(names):,} words, {time.monotonic() - began:.0f} s", flush=True)
-    model = Model.of(table, options.rate) if table else Model.random(len(names), options.rate)
     row = {word: number for number, word in enumerate(names)}
-    train(model, Examples(pairs, row, np.random.default_rng(options.seed)), options.epochs)
+    examples = Examples(pairs, row, np.random.default_rng(options.seed))
+    if table:
+        runs = [Model.of(table, options.rate) for _ in range(options.runs)]
+        for run in runs:
+            train(run, examples, options.epochs)
+        model = Model.of(table, options.rate)
+        model.mixed(runs)
+    else:
+        model = Model.random(len(names), options.rate)
+        train(model, examples, options.epochs)
     np.savez(
         options.model,
         words=np.array(names),
