@@ -37,6 +37,9 @@ from itza_git.trees import Asked, Trees, policy_at, resolve, settings_at
 
 # What only some calls need is imported there: a command starts in the time that its imports take.
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from itza_git.answering.answer import Answer, Cited, Statement
     from itza_git.answering.citation import Citation, CommitCitation
     from itza_git.answering.links import Links
@@ -398,7 +401,9 @@ class Itza:
         weak = result.found.weak and not is_strong(result)
         final = PASSAGES_ONLY
         try:
-            for part in answer(result.query, passages, server, model, weak=weak, force=force, notes=notes):
+            vectors = self._vectors if self.embedder.is_local else None
+            shown = answer(result.query, passages, server, model, weak=weak, force=force, notes=notes, vectors=vectors)
+            for part in shown:
                 if isinstance(part, Statement):
                     statement(part)
                 else:
@@ -406,6 +411,11 @@ class Itza:
         finally:
             server.close()
         return final
+
+    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        from itza_git.words import Vocabulary
+
+        return self.embedder.embed(texts, Vocabulary().count(texts))
 
     @_heals
     def remember(self, rev: str = "HEAD", *, branch: str | None = None, watch: Watch = UNWATCHED) -> tuple[int, int]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from itza_git.answering.answer import Rejected, Statement
 from itza_git.answering.attribution import Attributor
@@ -359,3 +363,35 @@ def test_whatever_is_written_every_citation_is_within_its_passage(parts: list[st
         for cite in statement.citations:
             first, last = shown[cite.path]
             assert first <= cite.first <= cite.last <= last
+
+
+# With vectors
+
+
+LOOKS = "def look(self, key):\n    return self.entries[key]"
+WRITES = "def write(self, key):\n    self.entries.append(key)"
+
+
+def vectors(texts: Sequence[str]) -> NDArray[np.float32]:
+    """One axis for what is about writing, and one for the rest."""
+    return np.array(
+        [(0.0, 1.0) if "append" in text or "put down" in text else (1.0, 0.0) for text in texts], np.float32
+    )
+
+
+def chosen(text: str, with_vectors: bool) -> list[tuple[tuple[int, int], str]]:
+    two = select([passage("a.py", LOOKS, 1), passage("a.py", WRITES, 11)], 10_000)
+    [statement] = Attributor(two, vectors=vectors if with_vectors else None).feed(text + "\n")
+    return cited(statement)
+
+
+def test_of_passages_with_the_same_words_vectors_tell_the_closer_one() -> None:
+    text = "The key of entries is put down."
+    assert chosen(text, with_vectors=False) == [((1, 2), "tool")]
+    assert chosen(text, with_vectors=True) == [((11, 12), "tool")]
+
+
+def test_a_mark_that_vectors_speak_against_is_replaced() -> None:
+    text = "The key of entries is put down [1]."
+    assert chosen(text, with_vectors=False) == [((1, 2), "model")]
+    assert chosen(text, with_vectors=True) == [((11, 12), "tool")]

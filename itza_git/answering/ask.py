@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator, Sequence
 
 from itza_git.answering.answer import Answer, Rejected, Statement, conclude
 from itza_git.answering.attribution import Attributor
+from itza_git.answering.evidence import Vectors
 from itza_git.answering.prompt import NO_NOTES, NUM_PREDICT, Block, Notes, budget, fewest_tokens, messages, select
 from itza_git.errors import BadResponse, ModelError, ServerUnreachable
 from itza_git.models.protocol import ChatServer, Message, PromptTooLong, Usage
@@ -30,11 +31,12 @@ def answer(
     weak: bool = False,
     force: bool = False,
     notes: Notes = NO_NOTES,
+    vectors: Vectors | None = None,
 ) -> Iterator[Statement | Answer]:
     """The statements as they are checked, then the whole Answer as the last item.
 
     passages are ranked, best first, each with its text: the lines first..last as the blob has them, or what a commit
-    says. notes stand in their headers. weak says that
+    says. notes stand in their headers; vectors help to tell which passage a sentence is about. weak says that
     retrieval found nothing that answers; the model is then not called unless force. Raises `ModelError` when the
     server gives nothing at all, `UsageError` when the question fills the window.
     """
@@ -42,10 +44,10 @@ def answer(
         yield nothing_here(question, passages)
         return
     blocks = select(passages, budget(question, num_ctx), notes=notes)
-    run = yield from _fitting(Run(question, blocks, model, num_ctx), server)
+    run = yield from _fitting(Run(question, blocks, model, num_ctx, vectors=vectors), server)
     if run.refused and run.fewer and not weak:
         # Many passages make a small model refuse what the best of them answer.
-        again = Run(question, run.fewer, model, num_ctx)
+        again = Run(question, run.fewer, model, num_ctx, vectors=vectors)
         try:
             yield from again.statements(server)
             run = again.after(run)
@@ -64,7 +66,8 @@ def _fitting(run: Run, server: ChatServer) -> Generator[Statement, None, Run]:
             # Dense text has more tokens than were reckoned with.
             if len(run.blocks) == 1:
                 raise
-            run = Run(run.question, run.blocks[: len(run.blocks) // 2], run.model, run.num_ctx)
+            fewer = run.blocks[: len(run.blocks) // 2]
+            run = Run(run.question, fewer, run.model, run.num_ctx, vectors=run.vectors)
 
 
 def nothing_here(question: str, passages: Sequence[tuple[Passage, str]]) -> Answer:
@@ -98,15 +101,17 @@ class Run:
         prompt: Sequence[Message] | None = None,
         shown: int | None = None,
         num_predict: int = NUM_PREDICT,
+        vectors: Vectors | None = None,
     ) -> None:
         """prompt: what the model is told instead of the blocks; of those it has then seen the first ones, shown."""
         self.question = question
         self.blocks = blocks
         self.model = model
         self.num_ctx = num_ctx
+        self.vectors = vectors
         self._num_predict = num_predict
         self._prompt = messages(question, blocks) if prompt is None else prompt
-        self._attributor = Attributor(blocks, question, shown)
+        self._attributor = Attributor(blocks, question, shown, vectors)
         self._kept: list[Statement] = []
         self._suspect = False
 

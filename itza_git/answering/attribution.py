@@ -11,15 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from itza_git.answering.answer import Cited, Rejected, Statement
-from itza_git.answering.evidence import Claim, Evidence
+from itza_git.answering.evidence import Claim, Evidence, Vectors
 from itza_git.answering.examples import NAMES
 from itza_git.answering.places import take_out
 from itza_git.answering.prompt import Block
 from itza_git.answering.sentences import MARK, Sentence, Sentences
 from itza_git.words import identifiers
 
-# A model's choice with less than this share of the best passage's overlap is replaced.
-CLEARLY_BELOW = 0.5
 # After so many sentences that were there before, nothing new comes.
 MOST_REPEATS = 2
 
@@ -36,12 +34,17 @@ class Attributor:
     said_no_se and missing tell of a `NO_SE:` and what it named.
     """
 
-    def __init__(self, blocks: Sequence[Block], question: str = "", shown: int | None = None) -> None:
-        """shown: so many of the blocks the model has seen, and can mean by their number; all without it."""
+    def __init__(
+        self, blocks: Sequence[Block], question: str = "", shown: int | None = None, vectors: Vectors | None = None
+    ) -> None:
+        """shown: so many of the blocks the model has seen, and can mean by their number; all without it.
+
+        vectors: one witness more on which passage a sentence is about.
+        """
         self.said_no_se = False
         self.missing: str | None = None
         self._over = False
-        self._evidence = Evidence(blocks)
+        self._evidence = Evidence(blocks, vectors)
         self._shown = len(blocks) if shown is None else shown
         self._sentences = Sentences()
         self._asked = {name.casefold() for name in identifiers(question)}
@@ -153,11 +156,11 @@ class Attributor:
     def _kept(self, claim: Claim, given: list[int]) -> list[int]:
         """The model's own numbers that pass; none when together they lack something that the sentence names."""
         evidence = self._evidence
-        closest = max((evidence.overlap(claim, index) for index in range(len(evidence.blocks))), default=0.0)
+        closest = max((evidence.closeness(claim, index) for index in range(len(evidence.blocks))), default=0.0)
         kept = [
             index
             for index in given
-            if evidence.supports(claim, index) and evidence.overlap(claim, index) >= CLEARLY_BELOW * closest
+            if evidence.supports(claim, index) and evidence.closeness(claim, index) >= evidence.clearly_below * closest
         ]
         held = all(any(evidence.holds(index, name) for index in kept) for name in claim.names)
         return kept if held else []

@@ -1,7 +1,11 @@
 """What the passages of a prompt hold, and which of them a sentence can rest on.
 
-Words are compared, nothing else: that repairs wrong numbers well, and does not tell a fabrication that reuses the
-passages' words. What a sentence *names* is compared exactly (the identifier rule), which tells most of them.
+Words and, with a local embedder, vectors are compared: that repairs wrong numbers well, and does not tell a fabrication
+that reuses the passages' words. What a sentence *names* is compared exactly (the identifier rule), which tells most of
+them.
+
+Of five functions that one search finds, the right one for the first sentence of its docstring is told by words alone in
+23 of 100 cases, by words and vectors in 35; of five functions of one file in 64 and 73 (577 docstrings, 3 projects).
 """
 
 from __future__ import annotations
@@ -9,10 +13,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
+
+import numpy as np
+from numpy.typing import NDArray
 
 from itza_git.answering.prompt import Block
 from itza_git.paths import quote
@@ -26,6 +33,13 @@ WINDOW = 8
 SHARED_WORDS = 2
 # A citation may have so many passages when no single one holds all that the sentence names.
 MOST_TOGETHER = 3
+# By words alone, and by words and vectors: a right passage is as seldom below it in both, a wrong one more often in the
+# second.
+CLEARLY_BELOW_WORDS = 0.5
+CLEARLY_BELOW = 0.7
+
+Vectors = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Vectors of texts, each of length 1."""
 
 _CODE = re.compile(r"`+([^`]+)`+")
 _LINES = re.compile(r"\b(?:lines?|l[ií]neas?)\s+(\d+)(?:\s*(?:-|\u2013|to|and|a|y)\s*(\d+))?", re.IGNORECASE)
@@ -73,8 +87,10 @@ def _numbers(text: str) -> set[str]:
 class Evidence:
     """The blocks of one prompt, ready to be compared with sentences. Blocks are spoken of by their index, from 0."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
+    def __init__(self, blocks: Sequence[Block], vectors: Vectors | None = None) -> None:
         self.blocks = blocks
+        self._vectors = vectors
+        self._near: dict[str, list[float]] = {}
         texts = [f"{quote(block.passage.path)} {block.note} {block.passage.symbol}\n{block.text}" for block in blocks]
         self._words = [frozenset(words(text)) for text in texts]
         self._names: list[frozenset[str]] = [
@@ -101,6 +117,28 @@ class Evidence:
         total = sum(map(self._weight, claim.words))
         return sum(self._weight(word) for word in claim.words & self._words[index]) / total if total else 0.0
 
+    @property
+    def clearly_below(self) -> float:
+        """With less than this share of the best passage's closeness a passage is clearly not the one that is meant."""
+        return CLEARLY_BELOW_WORDS if self._vectors is None else CLEARLY_BELOW
+
+    def closeness(self, claim: Claim, index: int) -> float:
+        """How close the passage is to the sentence: overlap, and with vectors the cosine beside it."""
+        return self.overlap(claim, index) + self._cosines(claim.text)[index]
+
+    @cached_property
+    def _block_vectors(self) -> NDArray[np.float32]:
+        assert self._vectors is not None, "asked for with vectors only"
+        return self._vectors([f"{block.passage.symbol}\n{block.text}" for block in self.blocks])
+
+    def _cosines(self, text: str) -> list[float]:
+        if self._vectors is None:
+            return [0.0] * len(self.blocks)
+        if text not in self._near:
+            found = self._block_vectors @ self._vectors([text])[0]
+            self._near[text] = [max(float(one), 0.0) for one in found]
+        return self._near[text]
+
     def supports(self, claim: Claim, index: int) -> bool:
         """Whether the passage has enough of the sentence to be cited for it at all."""
         if any(isinstance(name, str) and self.holds(index, name) for name in claim.names):
@@ -113,7 +151,7 @@ class Evidence:
         left = set(claim.names)
         candidates = [index for index in range(len(self.blocks)) if self.supports(claim, index)]
         while candidates and len(chosen) < MOST_TOGETHER:
-            best = max(candidates, key=lambda index: (self._count(index, left), self.overlap(claim, index), -index))
+            best = max(candidates, key=lambda index: (self._count(index, left), self.closeness(claim, index), -index))
             chosen.append(best)
             left -= {name for name in left if self.holds(best, name)}
             candidates = [index for index in candidates if index not in chosen and self._count(index, left)]
