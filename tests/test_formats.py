@@ -125,6 +125,22 @@ def test_a_format_that_git_itself_does_not_know(repo: Repo, run: Run) -> None:
     ]
 
 
+@pytest.mark.parametrize("extension", ["worktreeConfig", "preciousObjects", "noop"])
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_extensions_that_change_nothing_for_a_reader(
+    tmp_path: Path, run: Run, extension: str, object_format: str
+) -> None:
+    repo = Repo(tmp_path / "repo", f"--object-format={object_format}")
+    repo.write("net/retry.py", LIMIT)
+    repo.commit()
+    repo.git("config", "core.repositoryformatversion", "1")
+    repo.git("config", f"extensions.{extension}", "true")
+    if extension == "worktreeConfig":
+        repo.git("config", "--worktree", "itza.exclude", "net")
+    done = run(repo, "search", "limit retries")
+    assert done.out.startswith("net/retry.py:1-2@") is (extension != "worktreeConfig")
+
+
 def test_an_extension_that_only_libgit2_knows(repo: Repo, run: Run) -> None:
     if git_version() >= (2, 48):
         pytest.skip("this git knows it too")

@@ -579,3 +579,11 @@ def test_uninstall_also_takes_out_what_was_committed_since(repo: Repo) -> None:
     repo.commit("hooks and all")
     uninstall(opened)
     assert not (repo.path / "hk/post-commit").exists()
+
+
+def test_a_git_that_is_too_old_is_told_and_nothing_is_written(repo: Repo, python: str) -> None:
+    before = sorted((repo.path / ".git").rglob("*"))
+    with pytest.raises(GitError, match=r"git 2\.30 is too old") as caught:
+        put(repo.path, python, (2, 30))
+    assert caught.value.hint == "git 2.31 or later"
+    assert sorted((repo.path / ".git").rglob("*")) == before

@@ -77,6 +77,7 @@ class _CatFile:
         with tempfile.TemporaryDirectory(prefix="itza-") as home:
             _write_repository(Path(home), id_length)
             process = _start(Path(home), folder, mode)
+            self.pid = process.pid
             self._input, self._output = _pipes(process)
             self._stop = weakref.finalize(self, _end, process)
             # Once it has answered anything it has read all that it will read of our repository.

@@ -10,7 +10,7 @@ from itza_git.errors import GitError
 from itza_git.git import Repository
 from itza_git.hooks import configuration, files
 from itza_git.hooks.interpreter import problem_of
-from itza_git.hooks.place import CONFIG_HOOKS, Place, git_version, place_of
+from itza_git.hooks.place import CONFIG_HOOKS, OLDEST, Place, git_version, place_of
 from itza_git.hooks.record import Record
 from itza_git.hooks.scripts import EVENTS
 
@@ -24,7 +24,10 @@ def install(repository: Repository, *, version: tuple[int, int] | None = None, p
     python = python or os.path.abspath(sys.executable)
     if problem := problem_of(python):
         raise GitError(f"this git-itza cannot be started by a hook: {problem}", "install it: pipx install git-itza")
-    if (version or git_version(repository)) >= CONFIG_HOOKS:
+    version = version or git_version(repository)
+    if version < OLDEST:
+        raise GitError(f"git {version[0]}.{version[1]} is too old for hooks of git itza", "git 2.31 or later")
+    if version >= CONFIG_HOOKS:
         _take_out_files(repository)
         configuration.put_in(repository, python)
     else:

@@ -11,6 +11,9 @@ from itza_git.errors import GitError
 from itza_git.git import Repository
 from itza_git.git.environment import CommandLine, configured
 
+OLDEST = (2, 31)
+"""The first git that says where its hooks are as an absolute path, which the worker relies on too."""
+
 CONFIG_HOOKS = (2, 54)
 """From this version on git runs hooks that are named in its configuration."""
 
