@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from itza_git import Itza
 from itza_git.errors import StoreError, UnbornHead, UsageError
 from itza_git.mcp import texts
 from itza_git.mcp.arguments import Parameter, checked, schema_of
+from itza_git.mcp.citations import READ, VERIFY
 from itza_git.mcp.finding import SEARCH
 from itza_git.mcp.places import Places
 from itza_git.mcp.stopgap import by_words
@@ -209,3 +211,40 @@ def test_an_index_that_cannot_be_written_is_told_beside_what_words_find(
     found = search(repo.path, "where is here?")
     assert "a.py:1-2@" in found
     assert "(only 0 of 1 files indexed: cannot write the index: no space left on the device (df -h))" in found
+
+
+def test_all_repositories_are_searched_as_one_and_their_citations_read_again(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.write("a.py", "def retry_here():\n    pass\n")
+    repo.commit()
+    other = Repo(tmp_path / "other")
+    other.write("b.py", "def retry_there():\n    pass\n")
+    other.commit()
+    gone = Repo(tmp_path / "gone")
+    for one in (other, gone):
+        one.git("config", "--global", "--add", "itza.repo", str(one.path))
+    shutil.rmtree(gone.path)
+    for one in (repo, other):
+        with Itza.open(one.path, {}) as itza:
+            itza.refresh()
+    found = search(repo.path, "where is the retry?", repo="all")
+    assert found.startswith("2 repositories at their HEADs\n")
+    assert "(not searched: gone: the repository gone is gone: " in found
+    for path in ("repo/a.py", "other/b.py"):
+        citation = re.findall(rf"^{path}:1-2@[0-9a-f]+", found, re.MULTILINE)[0]
+        read = READ.answer(Quiet(), Places(repo.path), citation=citation, budget=500)
+        assert "1\tdef retry_" in read
+    checked_again = VERIFY.answer(Quiet(), Places(repo.path), text=f"see {citation}.", budget=500)
+    assert checked_again.endswith(f": 1 same\nsame {citation}")
+    assert "nothing found" in search(repo.path, "retry", repo="all", kind="section")
+    with pytest.raises(UsageError, match="at their HEADs"):
+        search(repo.path, "retry", repo="all", rev="main")
+
+
+def test_the_citation_of_a_commit_is_read_as_its_message_and_its_change(repo: Repo) -> None:
+    repo.write("a.py", "x = 1\n")
+    head = repo.commit("Begin with one")
+    read = READ.answer(Quiet(), Places(repo.path), citation=f"commit {head[:10]}", budget=2000)
+    assert "Begin with one" in read
+    assert "a.py" in read

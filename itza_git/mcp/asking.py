@@ -16,10 +16,11 @@ from itza_git.answering.citation import WORKTREE
 from itza_git.errors import ItzaError
 from itza_git.git.environment import for_child
 from itza_git.mcp import texts
+from itza_git.mcp.across import ALL, working_folder
 from itza_git.mcp.arguments import Parameter
 from itza_git.mcp.places import Places
 from itza_git.mcp.texts import Piece
-from itza_git.mcp.tool import BUDGET, LANGUAGES, PATHS, REPO, REV, Call, Tool, ready, where_at
+from itza_git.mcp.tool import BUDGET, LANGUAGES, PATHS, REPO_OR_ALL, REV, Call, Tool, ready, where_at
 from itza_git.records import Coverage
 from itza_git.render import visible
 
@@ -41,18 +42,29 @@ def ask_codebase(
     budget: int,
 ) -> str:
     """The answer of the user's local model, or the passages that it would rest on."""
+    options = [f"--path={one}" for one in path] + [f"--lang={one}" for one in language]
+    if repo == ALL:
+        asked = _asked(call, working_folder(call, places), question, [*options, "--all-repos"])
+        covered = Coverage(asked["coverage"]["indexed"], asked["coverage"]["total"])
+        return texts.joined(_answer(asked, question, budget), _noted(texts.coverage(covered, False, "")))
     place = places.find(repo, call.roots)
     with place.itza() as itza:
         state = ready(call, place, itza, "HEAD" if rev == WORKTREE else rev, ASK_SECONDS)
         folder = itza.repository.worktree or itza.repository.git_dir
-    options = ["--worktree"] if rev == WORKTREE else [f"--rev={rev}"]
-    options += [f"--path={one}" for one in path] + [f"--lang={one}" for one in language]
-    began = time.monotonic()
-    asked = ask(folder, question, options, lambda: call.tell(int(time.monotonic() - began), 0, "asking a model"))
+    options.append("--worktree" if rev == WORKTREE else f"--rev={rev}")
+    asked = _asked(call, folder, question, options)
     covered = Coverage(asked["coverage"]["indexed"], asked["coverage"]["total"])
-    missing = state.missing(covered)
     head = where_at(place, asked["commit"], rev)
-    return texts.joined(head, _answer(asked, question, budget), f"({missing})" if missing else "")
+    return texts.joined(head, _answer(asked, question, budget), _noted(state.missing(covered)))
+
+
+def _asked(call: Call, folder: Path, question: str, options: Sequence[str]) -> dict[str, Any]:
+    began = time.monotonic()
+    return ask(folder, question, options, lambda: call.tell(int(time.monotonic() - began), 0, "asking a model"))
+
+
+def _noted(missing: str) -> str:
+    return f"({missing})" if missing else ""
 
 
 MOST_SAID = 400
@@ -96,7 +108,7 @@ ASK = Tool(
     "for 'where is X defined' (use git grep).",
     (
         Parameter("question", "string", "One question in a sentence.", required=True),
-        REPO,
+        REPO_OR_ALL,
         PATHS,
         LANGUAGES,
         REV,

@@ -3,24 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
-from itza_git.answering.citation import WORKTREE, render
+from itza_git.answering.citation import WORKTREE, parse_commit, render
 from itza_git.mcp import texts
 from itza_git.mcp.arguments import Parameter
-from itza_git.mcp.places import Places
+from itza_git.mcp.places import Place, Places
 from itza_git.mcp.tool import BUDGET, REPO, Call, Tool, cited, where_at
-from itza_git.render import visible
+from itza_git.render import Style, visible
+from itza_git.render_history import shown_commit
+from itza_git.several import verified_elsewhere
 
 
 def read_citation(call: Call, places: Places, *, citation: str, repo: str | None = None, budget: int) -> str:
     """The cited lines at the cited commit."""
-    place = places.find(repo, call.roots)
+    named = parse_commit(citation)
+    if named:
+        place = places.find(repo, call.roots)
+        with place.itza() as itza:
+            commit = itza.show_commit(named)
+        return f"{place.name}\n{texts.within(shown_commit(commit, Style()).split(chr(10)), budget)}"
+    place, citation = _of(places, citation, repo, call.roots)
     with place.itza() as itza:
         shown = itza.show(cited(itza, citation))
     lines = [f"{shown.citation.first + at}\t{visible(line.rstrip())}" for at, line in enumerate(shown.lines)]
     lines[0] = lines[0][:budget]
     at = "the working tree" if shown.commit == WORKTREE else shown.commit[:10]
     return f"{place.name} at {at}\n{texts.within(lines, budget)}"
+
+
+def _of(places: Places, citation: str, repo: str | None, roots: Sequence[Path]) -> tuple[Place, str]:
+    """The repository that a citation is of, and the citation without the name that a search over all puts before it."""
+    name, slash, rest = citation.strip().partition("/")
+    if slash and not repo:
+        named = next((place for place in places.all(roots) if place.name == name), None)
+        if named and not (named.path / name).exists():
+            return named, rest
+    return places.find(repo, roots), citation
 
 
 READ = Tool(
@@ -42,7 +61,7 @@ def verify_citations(
     """What became of every citation in a text."""
     place = places.find(repo, call.roots)
     with place.itza() as itza:
-        verification = itza.verify(text, rev)
+        verification = verified_elsewhere(itza.verify(text, rev))
     if not verification.checked:
         return "no citation in this text; one looks like src/a.py:10-42@1a2b3c4"
     lines = []

@@ -6,7 +6,9 @@ import re
 from collections.abc import Sequence
 
 from itza_git.answering.citation import WORKTREE
+from itza_git.errors import UsageError
 from itza_git.mcp import texts
+from itza_git.mcp.across import ALL, search_all
 from itza_git.mcp.arguments import Parameter
 from itza_git.mcp.places import Places
 from itza_git.mcp.stopgap import by_words
@@ -18,6 +20,7 @@ from itza_git.mcp.tool import (
     PATHS,
     PEEK,
     REPO,
+    REPO_OR_ALL,
     REV,
     Call,
     Ready,
@@ -55,6 +58,11 @@ def search_codebase(
     budget: int,
 ) -> str:
     """The ranked passages of a search; by words alone while most of the tree is not indexed."""
+    kinds = KINDS[kind] if kind else ()
+    if repo == ALL:
+        if rev != "HEAD":
+            raise UsageError("all repositories are searched at their HEADs", "leave out rev, or name one repository")
+        return search_all(call, places, query, path, language, kinds, limit, budget)
     place = places.find(repo, call.roots)
     edited = rev == WORKTREE
     at = "HEAD" if edited else rev
@@ -71,7 +79,7 @@ def search_codebase(
             limit=limit + 1,
             paths=path,
             languages=language,
-            kinds=KINDS[kind] if kind else (),
+            kinds=kinds,
             watch=EDITED if edited else PEEK,
         )
         covered = result.coverage
@@ -107,7 +115,7 @@ SEARCH = Tool(
     "lines with citations. NOT for exact names or strings (use git grep), nor for whole files (read them).",
     (
         Parameter("query", "string", "What you look for, in words; a question works best.", required=True),
-        REPO,
+        REPO_OR_ALL,
         PATHS,
         LANGUAGES,
         Parameter("kind", "string", "Only such passages.", choices=tuple(KINDS)),

@@ -86,7 +86,7 @@ class Places:
     """All of them. here is the working folder of the server."""
 
     def __init__(self, here: Path) -> None:
-        self._here = here
+        self.here = here
         self._lock = threading.Lock()
         self._open: dict[Path, Place] = {}
         self._last: dict[Path, Path] = {}
@@ -101,7 +101,7 @@ class Places:
 
     def local(self, roots: Sequence[Path]) -> list[Path]:
         """The repositories that the client works in."""
-        return list(dict.fromkeys(path for folder in roots or [self._here] for path in self._repository_of(folder)))
+        return list(dict.fromkeys(path for folder in roots or [self.here] for path in self._repository_of(folder)))
 
     def _repository_of(self, folder: Path) -> list[Path]:
         try:
@@ -119,7 +119,7 @@ class Places:
         candidates = self.local(roots) or [entry.path for entry in registry.entries()]
         if not candidates:
             raise UsageError(
-                f"no git repository at {self._here}", "start the server in one, or: git itza repos add PATH"
+                f"no git repository at {self.here}", "start the server in one, or: git itza repos add PATH"
             )
         if len(candidates) > 1:
             names = ", ".join(entry.name for entry in self.known(roots) if entry.path in candidates)
