@@ -381,7 +381,8 @@ def vectors(texts: Sequence[str]) -> NDArray[np.float32]:
 
 def chosen(text: str, with_vectors: bool) -> list[tuple[tuple[int, int], str]]:
     two = select([passage("a.py", LOOKS, 1), passage("a.py", WRITES, 11)], 10_000)
-    [statement] = Attributor(two, vectors=vectors if with_vectors else None).feed(text + "\n")
+    attributor = Attributor(two, vectors=vectors if with_vectors else None)
+    [statement] = [*attributor.feed(text), *attributor.finish()]
     return cited(statement)
 
 
