@@ -102,6 +102,8 @@ class Question:
     @cached_property
     def _asked_words(self) -> list[str]:
         found = list(dict.fromkeys(self._words))
+        if self.asks_definition:
+            found = [word for word in found if word in self._named or not _DEFINING.match(word)] or found
         # A part of a name is not said in passing: `FromRequest` is about "from" too.
         stop = STOP_WORDS if self.language == languages.ENGLISH else STOP_WORDS | languages.stop_words(self.language)
         kept = [word for word in found if word in self._named or word not in stop]
