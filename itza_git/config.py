@@ -117,7 +117,7 @@ def _boolean(key: str, value: str) -> bool:
 
 
 def _size(key: str, value: str) -> int:
-    found = re.fullmatch(r"(\d+)([kmg]?)", value.lower())
+    found = re.fullmatch(r"([0-9]{1,18})([kmg]?)", value.lower())
     if not found:
         raise ConfigError(f"{key}: {value!r} is not a size such as 500k or 2m", _fix(key))
     return int(found[1]) * _UNITS[found[2]]
