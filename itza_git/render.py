@@ -270,6 +270,7 @@ def status(state: Status, style: Style, now: float, verbose: bool = False) -> st
         if state.head.coverage.skipped:
             lines.append(f"skipped   {by_reason(state.head.coverage.skipped)}")
     lines += [f"damaged   {clean(what)}" for what in state.damaged]
+    lines += [f"trouble   {clean(what)}" for what in state.troubles]
     if state.branches:
         lines.append("branches")
         lines += [f"  {'*' if b.is_head else ' '} {_branch(b)}{_age(b, now)}" for b in state.branches]

@@ -218,6 +218,7 @@ def status_json(state: Status) -> dict[str, Any]:
         "model": state.answer_model,
         "store": {"path": str(state.store), "bytes": state.size, "packs": state.packs},
         "damaged": list(state.damaged),
+        "troubles": list(state.troubles),
     }
 
 

@@ -183,7 +183,10 @@ class BranchStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The state of the index. size is in bytes; fresh: HEAD's tree is in the store whole."""
+    """The state of the index. size is in bytes; fresh: HEAD's tree is in the store whole.
+
+    damaged are files that cannot be used; troubles is what else is not well, a line each with what to do.
+    """
 
     head: BranchStatus | None
     branches: tuple[BranchStatus, ...]
@@ -194,6 +197,7 @@ class Status:
     size: int
     packs: int
     damaged: tuple[str, ...]
+    troubles: tuple[str, ...] = ()
 
     @property
     def fresh(self) -> bool:

@@ -13,6 +13,7 @@ from itza_git.records import Branch, Commit, Coverage, Head
 from itza_git.results import BranchStatus, Status
 from itza_git.store import Space
 from itza_git.store.space import RecordedHead
+from itza_git.store.troubles import troubles
 
 
 def status(
@@ -52,6 +53,7 @@ def status(
         space.size(),
         len(space.packs()),
         (*map(str, space.damaged), *unreadable),
+        tuple(troubles(space)),
     )
 
 

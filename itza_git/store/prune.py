@@ -72,15 +72,17 @@ def drop_unreadable_spaces(space: Space) -> int:
 
     Those of another embedder or model stay: switching back must embed nothing.
     """
+    unusable = [folder for folder in space.folder.parent.iterdir() if not is_usable(space, folder)]
+    for folder in unusable:
+        shutil.rmtree(folder, ignore_errors=True)
+    return len(unusable)
+
+
+def is_usable(space: Space, folder: Path) -> bool:
+    """Whether this version can use the space in a folder, with this embedder or another."""
     current = space.recipe.describe()
-    dropped = 0
-    for folder in space.folder.parent.iterdir():
-        try:
-            recipe = jsontext.parse((folder / "recipe.json").read_text("utf-8"))
-            usable = all(recipe[name] == current[name] for name in ("format", "words", "chunking"))
-        except (OSError, ValueError, KeyError, TypeError):
-            usable = folder == space.folder
-        if not usable:
-            shutil.rmtree(folder, ignore_errors=True)
-            dropped += 1
-    return dropped
+    try:
+        recipe = jsontext.parse((folder / "recipe.json").read_text("utf-8"))
+        return all(recipe[name] == current[name] for name in ("format", "words", "chunking"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return folder == space.folder
