@@ -19,6 +19,7 @@ from itza_git.mcp.finding import SEARCH
 from itza_git.mcp.places import Places
 from itza_git.mcp.stopgap import by_words
 from itza_git.mcp.texts import Piece
+from itza_git.mcp.tools import TOOLS
 from itza_git.records import Coverage
 from itza_git.render import visible
 from tests.repository import Repo, existing
@@ -69,9 +70,7 @@ def test_a_schema_says_what_the_check_holds() -> None:
     schema = schema_of(PARAMETERS)
     assert schema["required"] == ["query"]
     assert schema["properties"]["path"]["items"] == {"type": "string"}
-    assert schema["properties"]["limit"] == {
-        "type": "integer", "description": "Most.", "minimum": 1, "maximum": 50, "default": 8,
-    }  # fmt: skip
+    assert schema["properties"]["limit"] == {"type": "integer", "description": "Most.", "default": 8}
     assert schema["properties"]["kind"]["enum"] == ["function", "type"]
 
 
@@ -248,3 +247,48 @@ def test_the_citation_of_a_commit_is_read_as_its_message_and_its_change(repo: Re
     read = READ.answer(Quiet(), Places(repo.path), citation=f"commit {head[:10]}", budget=2000)
     assert "Begin with one" in read
     assert "a.py" in read
+
+
+def test_filters_by_path_language_kind_and_revision(repo: Repo) -> None:
+    repo.write("src/net.py", "def fetch_retry(url):\n    pass\n")
+    repo.write("docs/cache.md", "# Cache\n\nIt keeps a retry.\n")
+    repo.commit()
+    with Itza.open(repo.path, {}) as itza:
+        itza.refresh()
+    repo.write("src/net.py", "def get_retry(url):\n    pass\n")
+    repo.write("src/new.py", "def uncommitted_retry():\n    pass\n")
+    assert "src/" not in search(repo.path, "retry", language="markdown")
+    assert "src/" not in search(repo.path, "retry", path="docs")
+    functions = search(repo.path, "retry", kind="function")
+    assert "fetch_retry" in functions
+    assert "docs/" not in functions
+    edited = search(repo.path, "retry", rev="worktree")
+    assert "src/new.py:1-2@worktree" in edited
+    assert "get_retry" in edited
+    assert "worktree" not in search(repo.path, "retry")
+    read = READ.answer(Quiet(), Places(repo.path), citation="src/net.py:1-2@worktree", budget=500)
+    assert "def get_retry" in read
+
+
+def test_hidden_characters_of_a_repository_are_shown_as_what_they_are(repo: Repo) -> None:
+    repo.write("odd.py", "def retry_odd():\n\treturn '\u202e\x1b[31m \u200b'\n")
+    repo.commit()
+    assert "2\t\treturn '<U+202E><U+001B>[31m <U+200B>'\n" in search(repo.path, "retry odd") + "\n"
+
+
+def test_outside_of_a_repository_the_registered_ones_can_be_asked(repo: Repo, tmp_path: Path) -> None:
+    repo.write("a.py", "def here():\n    pass\n")
+    repo.commit()
+    with pytest.raises(UsageError, match="no git repository at"):
+        search(tmp_path, "here")
+    assert TOOLS["list_indexed_repos"].answer(Quiet(), Places(tmp_path)).startswith("no repository")
+    repo.git("config", "--global", "itza.repo", str(repo.path))
+    assert "a.py:1-2@" in search(tmp_path, "here")
+    assert "a.py:1-2@" in search(tmp_path, "here", repo="repo")
+
+
+def test_roots_without_a_repository_leave_the_working_folder(repo: Repo, tmp_path: Path) -> None:
+    repo.write("a.py", "")
+    repo.commit()
+    places = Places(repo.path)
+    assert places.find(None, [tmp_path]).path == repo.path

@@ -15,7 +15,7 @@ from itza_git.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a tool. choices are the strings that it may be, least and most bound a number."""
+    """One argument of a tool. choices are the strings that it may be, a number is brought between least and most."""
 
     name: str
     kind: Literal["string", "strings", "integer"]
@@ -31,8 +31,6 @@ class Parameter:
         found: dict[str, Any] = {"type": "array" if self.kind == "strings" else self.kind, "description": self.told}
         if self.kind == "strings":
             found["items"] = {"type": "string"}
-        if self.kind == "integer":
-            found |= {"minimum": self.least, "maximum": self.most}
         if self.choices:
             found["enum"] = list(self.choices)
         if self.default is not None:

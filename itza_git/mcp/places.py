@@ -100,8 +100,9 @@ class Places:
         return tuple(Entry(names.get(one.path, one.name), one.path) for one in registry.named(paths))
 
     def local(self, roots: Sequence[Path]) -> list[Path]:
-        """The repositories that the client works in."""
-        return list(dict.fromkeys(path for folder in roots or [self.here] for path in self._repository_of(folder)))
+        """The repositories that the client works in; where its roots lie in none, that of the working folder."""
+        found = list(dict.fromkeys(path for folder in roots for path in self._repository_of(folder)))
+        return found or self._repository_of(self.here)
 
     def _repository_of(self, folder: Path) -> list[Path]:
         try:

@@ -114,9 +114,7 @@ class Front:
             asked: types.ListRootsResult | None = None
             with suppress(MCPError), anyio.move_on_after(ROOTS_SECONDS):
                 asked = await context.session.send_request(types.ListRootsRequest(), types.ListRootsResult)
-            if asked is None:
-                return ()
-            self._roots = _folders(asked)
+            self._roots = _folders(asked) if asked else ()
         return self._roots or ()
 
 

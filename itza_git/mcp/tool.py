@@ -49,12 +49,12 @@ class Tool:
     answer: Answering
 
 
-REPO = Parameter("repo", "string", "Repository name or path, when not the one you work in; see list_indexed_repos.")
-REPO_OR_ALL = Parameter("repo", "string", "Name or path of another repository, or 'all'; see list_indexed_repos.")
-REV = Parameter("rev", "string", f"Branch, tag or commit; default HEAD. '{WORKTREE}': with uncommitted edits.")
-BUDGET = Parameter("budget", "integer", "Most characters of text in the answer.", default=6000, least=500, most=100_000)
-PATHS = Parameter("path", "strings", "Only these paths: globs or folders from the top, like src or *.py.")
-LANGUAGES = Parameter("language", "strings", "Only these languages, like python.")
+REPO = Parameter("repo", "string", "Name or path of another repository; see list_indexed_repos.")
+REPO_OR_ALL = Parameter("repo", "string", "Name or path of another repository, or 'all'.")
+REV = Parameter("rev", "string", f"Branch, tag or commit; default HEAD. '{WORKTREE}' adds uncommitted edits.")
+BUDGET = Parameter("budget", "integer", "Most characters.", default=6000, least=500, most=100_000)
+PATHS = Parameter("path", "strings", "Only these folders or globs: src, *.py.")
+LANGUAGES = Parameter("language", "strings", "Only these: python, go.")
 
 
 @dataclass(frozen=True, slots=True)
