@@ -1,7 +1,7 @@
 """What a tool takes: its JSON Schema, and the check of what a client sent against it.
 
-Small models send `"5"` for 5, a string where a list is wanted, and null for what they leave out: what is meant is
-clear, and taken. Anything else is a `UsageError` that says what the tool takes.
+Small models send `"5"` for 5, a string where a list is wanted, and null or "" for what they leave out: what is meant
+is clear, and taken. Anything else is a `UsageError` that says what the tool takes.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from itza_git.errors import UsageError
+
+_NOTHING: tuple[object, ...] = (None, "", [], [""])
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def checked(parameters: Sequence[Parameter], given: Mapping[str, object]) -> dic
     if unknown:
         raise UsageError(f"there is no argument {unknown[0]!r:.80}", f"known are {', '.join(known)}")
     found: dict[str, Any] = {one.name: one.default for one in parameters if one.default is not None}
-    found |= {name: known[name].check(value) for name, value in given.items() if value is not None}
+    found |= {name: known[name].check(value) for name, value in given.items() if value not in _NOTHING}
     lacking = [one for one in parameters if one.required and not found.get(one.name)]
     if lacking:
         raise UsageError(f"{lacking[0].name} is missing", lacking[0].told)

@@ -18,6 +18,7 @@ from itza_git.search.question import Question
 LEAST_CHARACTERS = 400
 SHARE = 1.7
 LONGEST_LINE = 300
+LONGEST_SYMBOL = 100
 CUT = "…"
 
 
@@ -39,7 +40,8 @@ class Piece:
     @property
     def head(self) -> str:
         """Its citation and symbol."""
-        return f"{self.citation}  {visible(self.symbol)}".rstrip()
+        symbol = visible(self.symbol)
+        return f"{self.citation}  {symbol if len(symbol) <= LONGEST_SYMBOL else symbol[:LONGEST_SYMBOL] + CUT}".rstrip()
 
 
 def passages(pieces: Sequence[Piece], query: str, budget: int, more: bool = False) -> str:
