@@ -20,7 +20,7 @@ from itza_git.search.question import Question
 from itza_git.search.ranking import Evidence
 from itza_git.search.retrieval import Found, search
 from itza_git.words import Bags
-from tests.counting import Counting, Index
+from tests.counting import DIMENSION, Counting, Index
 from tests.repository import Repo
 
 
@@ -71,6 +71,31 @@ def test_evidence_can_be_taken_apart_to_measure_it(project: Repo, evidence: Evid
     found = search(corpus, Question("ListenAndServe"), index.embedder, 10, evidence=evidence).passages
     assert places(found)[0] == first
     assert bool(found[0].parts) == (evidence is Evidence.ALL)
+
+
+class Senseless(Counting):
+    """Its vectors say nothing: at random, or all the same."""
+
+    def embed_question(self, question: str) -> NDArray[np.float32]:
+        if self.identity.model == "constant":
+            return np.full(DIMENSION, DIMENSION**-0.5, np.float32)
+        vector = np.random.default_rng(list(question.encode())).standard_normal(DIMENSION).astype(np.float32)
+        return vector / np.float32(np.linalg.norm(vector))
+
+
+@pytest.mark.parametrize("model", ["constant", "random"])
+def test_what_is_asked_for_comes_first_whatever_the_vectors(project: Repo, model: str) -> None:
+    for number in range(40):
+        project.write(f"src/other{number}.py", f"def handle_{number}(request):\n    return request.number + {number}\n")
+    project.commit()
+    index = Index(project.path, embedder=Senseless(model))
+    for query, first in (
+        ("evict oldest", "src/cache.py"),
+        ("how is the oldest entry of the cache evicted?", "src/cache.py"),
+        ("ListenAndServe", "src/server.go"),
+        ("retrieve documents", "src/检索.py"),
+    ):
+        assert places(find(index, query).passages)[0] == first
 
 
 def test_statistics_are_those_of_the_asked_tree_alone(project: Repo) -> None:
