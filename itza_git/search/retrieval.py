@@ -84,7 +84,11 @@ def _judged(
         word: [form for form in dict.fromkeys([word, *english]) if form in question.terms]
         for word, english in question.asked.items()
     }
-    idf = {word: min(idf_of(len(corpus), corpus.holding(form)) for form in said_as) for word, said_as in said.items()}
+    every = list(dict.fromkeys(form for said_as in said.values() for form in said_as))
+    rarity = {
+        form: idf_of(len(corpus), holding) for form, holding in zip(every, corpus.holding_each(every), strict=True)
+    }
+    idf = {word: min(rarity[form] for form in said_as) for word, said_as in said.items()}
     total = sum(idf.values())
     lacking = [word for word, said_as in said.items() if not any(corpus.holds(form, numbers) for form in said_as)]
     unknown = [word for word in lacking if not any(_occurs(corpus, form) for form in said[word])]

@@ -41,7 +41,7 @@ class Postings:
         """Which term each key is; -1 for one that no row holds."""
         if not len(self.term):
             return np.full(len(keys), -1)
-        at = np.minimum(np.searchsorted(self.term, keys), len(self.term) - 1)
+        at = np.minimum(self.term.searchsorted(keys), len(self.term) - 1)
         return np.where(self.term[at] == keys, at, -1)
 
     def at(self, place: int) -> tuple[NDArray[Any], NDArray[np.uint8]]:
