@@ -27,11 +27,9 @@ MOST_LINES = 60
 
 def past(repository: Repository, trees: Trees, embedder: Embedder, commit: Commit, result: SearchResult) -> Past:
     """The commits that tell the reason of what a search was about, at a commit."""
-    # Who touched passages that have nothing to do with the question is no evidence.
-    hits = () if result.found.weak else result.hits
-    passages = [hit.passage for hit in hits if hit.passage.path not in result.uncommitted]
+    passages = [hit.passage for hit in result.hits if hit.passage.path not in result.uncommitted]
     history = _History(trees, embedder, commit)
-    found = reasons(repository, embedder, commit, result.query, passages, history)
+    found = reasons(repository, embedder, commit, result.query, passages, history, result.found.weak)
     corpus = history.corpus
     told = tuple(_hit(repository, commit, one) for one in found)
     return Past(told, corpus.held, len(corpus.view)) if corpus is not None else Past(told, 0, 0)

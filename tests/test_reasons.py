@@ -201,6 +201,27 @@ def test_a_shallow_clone_blames_nobody_for_its_border(project: Repo, tmp_path: P
     assert [one for one in commits(existing(tmp_path / "shallow")) if one.by == "blame"] == []
 
 
+@pytest.mark.parametrize("options", [("--object-format=sha256",), ("--bare",)])
+def test_any_kind_of_repository_has_a_past(project: Repo, tmp_path: Path, options: tuple[str, ...], run: Run) -> None:
+    other = Repo(tmp_path / "other", *options)
+    stream = project.git("fast-export", "--all").encode()
+    other.git("fast-import", "--quiet", stdin=stream)
+    found = run(other, "ask", WHY, "--no-model", "--json", "--rev", "main").json["commits"][0]
+    assert (found["commit"], found["by"]) == (other.git("rev-parse", "main"), "blame")
+    assert run(other, "show", found["citation"]).code == 0
+    assert run(other, "ask", "what changed?", "--no-model", "--rev", "main~1..main").code == 0
+
+
+def test_a_partial_clone_fetches_nothing_for_its_past(project: Repo, tmp_path: Path) -> None:
+    project.git("config", "uploadpack.allowFilter", "true")
+    place = tmp_path / "partial"
+    project.git("clone", "--quiet", "--filter=blob:none", project.path.as_uri(), str(place))
+    partial = existing(place)
+    before = partial.git("count-objects", "-v")
+    assert SUBJECT in subjects(partial)
+    assert partial.git("count-objects", "-v") == before
+
+
 def test_uncommitted_lines_have_no_reason_yet(project: Repo, run: Run) -> None:
     project.write("src/retry.py", "# new\n" * 5 + AFTER)
     done = run(project, "ask", WHY, "--no-model", "--json", "--worktree")

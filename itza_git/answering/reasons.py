@@ -32,6 +32,8 @@ MOST_NEAREST = 12
 TOUCH_WEIGHT = 0.5
 # A commit that touched none of the passages must hold so much of the question.
 LEAST_SHARE = 0.6
+# One that did, so much, where the passages themselves hold little of it.
+LEAST_SHARE_WEAK = 0.3
 # With less than this part of the best one's score a commit tells nothing beside it.
 FAR_BELOW = 0.5
 
@@ -59,10 +61,12 @@ def reasons(
     text: str,
     passages: Sequence[Passage],
     history: Callable[[], Corpus],
+    weak: bool = False,
 ) -> list[Reason]:
     """The few best commits for a question and the passages found for it, best first.
 
-    history gives the messages that are indexed, which may take its time: git is busy with blame meanwhile.
+    weak: the passages hold so little of the question that who touched them must speak of it too. history gives the
+    messages that are indexed, which may take its time: git is busy with blame meanwhile.
     """
     with Blames(repository, commit, passages) as blames:
         corpus = history()
@@ -71,7 +75,7 @@ def reasons(
         touches = blames.touches()
     found = {touch.message.id: Reason(touch.message, touch.weight, "blame", touch.lines) for touch in touches}
     found = {one.id: Reason(one, 0.0, "message") for one in told if one is not None} | found
-    return _best(list(found.values()), Likeness(question, corpus, embedder))
+    return _best(list(found.values()), Likeness(question, corpus, embedder), weak)
 
 
 def of_range(
@@ -111,15 +115,22 @@ def _nearest(question: Question, corpus: Corpus, embedder: Embedder) -> list[byt
     return [corpus.view.id[corpus.entry[at]].tobytes() for at in order[:MOST_NEAREST].tolist()]
 
 
-def _best(candidates: Sequence[Reason], likeness: Likeness) -> list[Reason]:
+def _best(candidates: Sequence[Reason], likeness: Likeness, weak: bool) -> list[Reason]:
+    """The best few of the candidates, whose score is how much they touched."""
     candidates = [one for one in candidates if one.message.subject]
-    found = []
+    least = LEAST_SHARE_WEAK if weak else 0.0
+    scored = []
     for one, (share, cosine) in zip(candidates, likeness.of([c.message for c in candidates]), strict=True):
-        score = share + cosine + TOUCH_WEIGHT * one.score
-        if one.lines or share >= LEAST_SHARE:
-            found.append(replace(one, score=round(score, 3), share=round(share, 3)))
-    best = sorted(found, key=lambda one: -one.score)[:MOST_REASONS]
-    return [one for one in best if one.score >= FAR_BELOW * best[0].score]
+        if share >= (least if one.lines else LEAST_SHARE):
+            score = share + cosine + TOUCH_WEIGHT * one.score
+            scored.append((one.score, replace(one, score=round(score, 3), share=round(share, 3))))
+    found = sorted((one for _, one in scored), key=lambda one: -one.score)[:MOST_REASONS]
+    found = [one for one in found if one.score >= FAR_BELOW * found[0].score]
+    touched, toucher = max(scored, key=lambda one: one[0], default=(0.0, None))
+    if toucher and touched and toucher not in found:
+        # Who wrote most of what is shown is asked about, whatever the message says.
+        found = [*found[: MOST_REASONS - 1], toucher]
+    return found
 
 
 class Likeness:

@@ -15,9 +15,9 @@ from itza_git.errors import GitError
 from itza_git.git import Repository
 from itza_git.records import Blamed, Commit, CommitMessage, Passage
 
-# Seconds for all of it, and passages. Of a file with 20,000 commits one takes half a second.
-SECONDS = 1.5
-MOST_PASSAGES = 6
+# Seconds for all of it, and passages. Where 80,000 commits are, one takes half a second.
+SECONDS = 2.5
+MOST_PASSAGES = 5
 # With less time left none is started.
 SHORTEST = 0.05
 AT_ONCE = 2
