@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -47,7 +47,8 @@ def mcp() -> int:
 def _silence() -> Iterator[None]:
     """Standard output belongs to the protocol: what is printed meanwhile, by a child process too, goes to the log."""
     wire = os.dup(1)
-    os.dup2(2, 1)
+    with suppress(OSError):  # started without a standard error
+        os.dup2(2, 1)
     try:
         yield
     finally:
