@@ -245,7 +245,7 @@ def report(done: IndexReport, style: Style, messages: tuple[int, int] = (0, 0)) 
     if done.coverage.skipped:
         lines.append("  skipped: " + by_reason(done.coverage.skipped))
     if messages[1]:
-        lines.append(f"  {messages[0]} of {_count(messages[1], 'commit message')} indexed")
+        lines.append(f"  {messages[0]} of the newest {_count(messages[1], 'commit message')} indexed")
     if done.not_embedded:
         lines.append(f"  found by words alone, because it could not be embedded: {_count(done.not_embedded, 'chunk')}")
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 
 from itza_git.answering.answer import Rejected, Statement
 from itza_git.answering.attribution import Attributor
+from itza_git.answering.finding import find_all
 from itza_git.answering.prompt import select
 from itza_git.answering.sentences import Sentences
+from itza_git.records import Passage
 from tests.passages import PASSAGES, blocks, passage
 
 STORE_LINES, RETRY_LINES, DOCS_LINES = (10, 16), (40, 47), (7, 8)
@@ -396,3 +399,33 @@ def test_a_mark_that_vectors_speak_against_is_replaced() -> None:
     text = "The key of entries is put down [1]."
     assert chosen(text, with_vectors=False) == [((1, 2), "model")]
     assert chosen(text, with_vectors=True) == [((11, 12), "tool")]
+
+
+# With commits
+
+
+COMMIT = bytes.fromhex("1a2b3c4d" + "00" * 16)
+TOLD = (Passage(b"", COMMIT, "commit", 1, 1, "commit", "Cache packs", 0.5), "Reading packs anew took seconds.")
+NOTES = {(b"", COMMIT): "commit 1a2b3c4 2024-05-01 Cache packs"}
+
+
+@given(
+    st.lists(
+        st.one_of(PARTS, st.sampled_from(['commit 1a2b3c4 "Cache packs" ', 'commit 1a2b3c4d "x"', "commit deadbee ",
+                                          'commit 99887766 "Cache packs"', "took seconds. ", "[4]", "2024-05-01 "])),
+        max_size=40,
+    )
+)  # fmt: skip
+def test_whatever_is_written_only_a_commit_that_was_shown_is_cited(parts: list[str]) -> None:
+    attributor = Attributor(select([*PASSAGES, TOLD], 10_000, notes=NOTES))
+    for statement in [one for part in parts for one in attributor.feed(part)] + attributor.finish():
+        assert all(cite.blob == COMMIT for cite in statement.citations if cite.is_commit)
+        assert not find_all(statement.text)
+        assert not re.search(r"\bcommit (?:deadbee|99887766)", statement.text)
+
+
+def test_a_commit_is_cited_whole_and_a_line_number_is_none_of_it() -> None:
+    attributor = Attributor(select([*PASSAGES, TOLD], 10_000, notes=NOTES))
+    said, numbered = [*attributor.feed("Reading packs anew took seconds. It is on line 1."), *attributor.finish()]
+    assert [(cite.is_commit, cite.blob, cite.first, cite.last) for cite in said.citations] == [(True, COMMIT, 1, 1)]
+    assert not numbered.citations

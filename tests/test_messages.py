@@ -110,7 +110,7 @@ def test_damaged_messages_are_set_aside_and_indexed_again(project: Repo, run: Ru
 
 
 def test_index_says_how_many_messages_it_has(project: Repo, run: Run) -> None:
-    assert "  3 of 3 commit messages indexed\n" in run(project, "index").out
+    assert "  3 of the newest 3 commit messages indexed\n" in run(project, "index").out
     assert run(project, "index", "--json").json["messages"] == {"indexed": 3, "total": 3}
     project.git("config", "itza.history", "false")
     assert "commit messages" not in run(project, "index").out

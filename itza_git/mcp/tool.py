@@ -14,6 +14,7 @@ from itza_git.mcp import texts
 from itza_git.mcp.arguments import Parameter
 from itza_git.mcp.indexing import Indexing
 from itza_git.mcp.places import Place
+from itza_git.ranges import range_of
 from itza_git.records import Commit, Coverage
 from itza_git.render import visible
 
@@ -85,7 +86,14 @@ class Ready:
 
 
 def ready(call: Call, place: Place, itza: Itza, rev: str, seconds: float) -> Ready:
-    """See that the store holds a revision: index it behind the call, and wait a while for that."""
+    """See that the store holds a revision: index it behind the call, and wait a while for that.
+
+    Of a range both ends; what is told is of the newer one.
+    """
+    asked = range_of(rev)
+    if asked:
+        ready(call, place, itza, asked.old, seconds)
+        rev = asked.new
     commit = itza.resolve(rev)
     if itza.holds(rev):
         return Ready(commit, None)
