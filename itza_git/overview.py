@@ -149,7 +149,7 @@ class _Survey:
     def _titled(self, entry: int) -> list[str]:
         """What a file defines of its own name: `Site` of site.rb."""
         about = "".join(words(_file_name(_stem(self.paths[entry]))))
-        return [one.name for one in self._defines(entry) if "".join(words(one.name)) == about][:1]
+        return [one.name for one in self._defines(entry) if one.name.replace("_", "").lower() == about][:1]
 
     def _defines(self, entry: int) -> list[Definition]:
         return self._defined.get(entry, [])

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 # Imports stand at the beginning; further down they are rare, and reading costs.
-HEAD = 16 << 10
+HEAD = 8 << 10
 # More names on a line are names within one file.
 MOST_NAMES = 12
 # What could be more files than these is none of them.
