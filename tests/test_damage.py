@@ -16,6 +16,7 @@ import pytest
 
 from itza_git import Itza
 from itza_git.store import space
+from tests.command import Run
 from tests.repository import Repo
 
 QUESTIONS = ("alpha", "how is the beta computed?")
@@ -143,6 +144,24 @@ def test_what_is_no_file_where_one_should_be_is_set_aside(project: Repo, tmp_pat
         make(path)
         assert answers(project) == fresh
         assert path.is_file() and not path.is_symlink(), make
+
+
+@pytest.mark.parametrize("place", ["itza", "itza/spaces", "itza/spaces/*/packs"])
+@pytest.mark.parametrize("what", ["file", "link"])
+def test_what_is_no_folder_where_one_should_be_is_named(project: Repo, run: Run, place: str, what: str) -> None:
+    answers(project)
+    (path,) = (project.path / ".git").glob(place)
+    shutil.rmtree(path)
+    path.write_text("mine") if what == "file" else path.symlink_to("nowhere")
+    for args in (["search", "alpha"], ["index"]):
+        done = run(project, *args)
+        assert done.code == 2, (args, done)
+        assert done.error[0].startswith(("error: cannot write the index: ", "error: cannot read the index: "))
+        assert str(path) in done.error[1]
+    if not place.endswith("packs"):
+        assert run(project, "fsck").error[1] == f"hint: delete {path}: the index is built anew from git"
+    path.unlink()
+    assert run(project, "search", "alpha").code == 0
 
 
 @pytest.mark.parametrize("lost", ["packs", "views", "packs/*", "views/*", "heads.json", "recipe.json", "", "../.."])

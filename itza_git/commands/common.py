@@ -7,6 +7,7 @@ import os
 import posixpath
 import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from itza_git.answering.links import Pages
 
 NOTHING_FOUND = 1
+# So much of a question is said back.
+LONGEST_ECHO = 200
 # A line that goes to a file or a pipe is not cut.
 UNCUT = 10_000
 # Of files that have the same trouble so many are named.
@@ -164,7 +167,7 @@ def tell(result: SearchResult) -> None:
     if result.base and not result.changed:
         note(f"note: no file differs in {result.rev}")
     if not result.hits:
-        note(f"nothing found for: {result.query}")
+        note(f"nothing found for: {textwrap.shorten(result.query, LONGEST_ECHO)}")
     elif unknown := [word for word in result.found.unknown if word not in _told(result)]:
         place = "these trees" if result.repositories else "this tree"
         note(f"note: nowhere in {place}: {', '.join(unknown)}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from errno import ENOTDIR
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from itza_git.errors import Damaged, GitError, StoreError, UnreadableObject
 from itza_git.git import Repository
 from itza_git.indexing.refresh import LONGEST_WAIT
 from itza_git.store import lock
-from itza_git.store.container import TEMPORARY, Container, cannot_write
+from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write
 from itza_git.store.proof import KINDS_OF_FILES, prove
 from itza_git.store.recipe import digest
 from itza_git.store.space import ASIDE, FOLDER, HISTORY, move_aside
@@ -63,7 +65,7 @@ def put_right(repository: Repository, waiting: Callable[[], None]) -> Checked:
     Containers are set aside, notes are deleted. Raises `StoreError`, `StoreBusy`.
     """
     root = repository.common_dir / FOLDER
-    if not root.exists():
+    if not root.is_dir():
         return fsck(repository)
     with lock.writer(root, LONGEST_WAIT, waiting):
         checked = fsck(repository)
@@ -94,13 +96,16 @@ class _Reader:
 
     def read(self) -> Checked:
         faults: list[Fault] = []
-        spaces = sorted(self._root.glob("spaces/*/"))
+        spaces = sorted(self._root.glob("spaces/*"))
         try:
+            for folder in (self._root, self._root / "spaces", *spaces):
+                if os.path.lexists(folder) and not folder.is_dir():
+                    raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), folder)
             faults += _folder_mode(self._root)
             for space in spaces:
                 faults += self._space(space)
         except OSError as e:
-            raise StoreError(f"cannot read the index: {e.filename}: {e.strerror}", f"ls -l {self._root}") from e
+            raise cannot_read(Path(e.filename or self._root), e) from e
         return Checked(
             len(spaces),
             self._packs,

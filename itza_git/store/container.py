@@ -9,7 +9,7 @@ import re
 import struct
 from collections.abc import Mapping
 from contextlib import suppress
-from errno import ELOOP, ENOENT
+from errno import EEXIST, EISDIR, ELOOP, ENOENT, ENOTDIR
 from math import prod
 from pathlib import Path
 from stat import S_ISREG
@@ -84,6 +84,8 @@ def cannot_write(path: Path, error: OSError) -> StoreError:
     hint = "free some space, then run the same command again: what was finished is kept"
     if isinstance(error, PermissionError) or (error.strerror or "").startswith("Read-only"):
         hint = f"the index lives in the git directory: make {path.parent} writable for you"
+    if error.errno in (EEXIST, ENOTDIR, EISDIR):
+        hint = f"delete {_in_the_way(path)}, which is none of the index: it is built anew from git"
     return StoreError(f"cannot write the index: {path}: {error.strerror}", hint)
 
 
@@ -91,8 +93,14 @@ def cannot_read(path: Path, error: OSError) -> StoreError:
     """The error for a failed read of path."""
     hint = f"make {path.parent} readable for you"
     if not isinstance(error, PermissionError):
-        hint = f"delete {path.parent}: the index is built anew from git"
+        hint = f"delete {_in_the_way(path)}: the index is built anew from git"
     return StoreError(f"cannot read the index: {path}: {error.strerror}", hint)
+
+
+def _in_the_way(path: Path) -> Path:
+    """The topmost thing on the way to a file of the index that is no folder; the file itself where all are."""
+    above = (part for part in reversed(path.parents) if os.path.lexists(part) and not part.is_dir())
+    return next(above, path)
 
 
 def _layout(kind: str, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:

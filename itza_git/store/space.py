@@ -256,13 +256,13 @@ class Space:
             yield
 
     def _make_folders(self) -> None:
-        try:
-            # One after the other: what mkdir makes of parents does not have the mode.
-            folders = [self.root, self._whole_folder.parent, self._whole_folder, self.folder, self.packs_folder]
-            for folder in folders if self.is_part else [*folders, self.folder / "views"]:
+        # One after the other: what mkdir makes of parents does not have the mode.
+        folders = [self.root, self._whole_folder.parent, self._whole_folder, self.folder, self.packs_folder]
+        for folder in folders if self.is_part else [*folders, self.folder / "views"]:
+            try:
                 folder.mkdir(mode=0o700, exist_ok=True)
-        except OSError as e:
-            raise cannot_write(self.root, e) from e
+            except OSError as e:
+                raise cannot_write(folder, e) from e
 
     def _clear_leftovers(self) -> None:
         """Delete unfinished writes, and set damaged packs aside so that their blobs are indexed again."""
