@@ -29,7 +29,7 @@ POOL = 300
 FUSION_CONSTANT = 60.0
 # What a second passage of a file loses for key words and for questions, in the unit of the weights, and each further
 # one twice that, so that one file does not fill the page. A question wants the right lines of the right file.
-REPEATED = (4.0, 1.0)
+REPEATED = (4.0, 1.25)
 
 
 class Evidence(Enum):
