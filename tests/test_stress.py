@@ -1,4 +1,7 @@
-"""Many processes at once, and processes killed at any moment; `python -m tests.stress` runs longer."""
+"""Many processes at once (C24), and processes killed at any moment (C25); `python -m tests.stress` runs longer.
+
+C numbers as in test_cases.py. C25 with a slow server is in test_recipes.py, with Ctrl-C in test_interrupt.py.
+"""
 
 from __future__ import annotations
 
