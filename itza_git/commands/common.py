@@ -229,17 +229,19 @@ def patience(itza: Itza) -> float | None:
 
 
 @contextmanager
-def watch(patience: float | None = None, wait: float | None = None, what: str = "") -> Iterator[Watch]:
+def watch(
+    patience: float | None = None, wait: float | None = None, what: str = "", unit: str = "files"
+) -> Iterator[Watch]:
     """A watch that draws how far indexing is, on a terminal only, and says when another process is waited for.
 
     With wait it is that of a question, which is answered from what is there when the index cannot be written. what is
-    indexed is named where it is not plain.
+    indexed is named where it is not plain, and counted in units.
     """
     unwritable = None if wait is None else _unwritable
     if not sys.stderr.isatty():
         yield Watch(waiting=_waiting, patience=patience, wait=wait, unwritable=unwritable)
         return
-    bar = _Bar(what)
+    bar = _Bar(what, unit)
     try:
         yield Watch(bar.update, _waiting, patience, wait, unwritable, bar.summarising)
     finally:
@@ -254,7 +256,8 @@ def watching(itza: Itza) -> AbstractContextManager[Watch]:
 class _Bar:
     """A progress bar that appears with the first step and leaves nothing behind."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, unit: str) -> None:
+        self._unit = unit
         self._what = f"{clean(what)} " if what else ""
         self._started = time.monotonic()
         self._drawn = False
@@ -266,7 +269,9 @@ class _Bar:
         width = max(min(shutil.get_terminal_size().columns - 60, 40), 10)
         filled = width * done // max(total, 1)
         bar = "█" * filled + "░" * (width - filled)
-        click.echo(f"\r\x1b[Kindexing {self._what}{bar} {done}/{total} files  {rate:.0f}/s  {left}", nl=False, err=True)
+        click.echo(
+            f"\r\x1b[Kindexing {self._what}{bar} {done}/{total} {self._unit}  {rate:.0f}/s  {left}", nl=False, err=True
+        )
         self._drawn = True
 
     def summarising(self, done: int, total: int) -> None:

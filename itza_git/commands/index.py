@@ -7,7 +7,6 @@ import click
 from itza_git import render, render_json
 from itza_git.api import Itza
 from itza_git.commands import common
-from itza_git.indexing import Watch
 from itza_git.paths import quote
 
 
@@ -20,9 +19,11 @@ def index(rev: str, as_json: bool, verbose: bool) -> int:
 
     Only blobs that the store has never seen are read; -v names every file that is skipped, and why.
     """
-    with Itza.open() as itza, common.watch() as watch:
-        done = itza.refresh(rev, watch=watch)
-        messages = itza.remember(rev, watch=Watch(waiting=watch.waiting))
+    with Itza.open() as itza:
+        with common.watch() as watch:
+            done = itza.refresh(rev, watch=watch)
+        with common.watch(what="history:", unit="messages") as watch:
+            messages = itza.remember(rev, watch=watch)
         common.tell_damage(itza)
     if as_json:
         common.print_json(render_json.report_json(done, messages))

@@ -76,10 +76,12 @@ def _index(repository: Repository, space: Space, embedder: Embedder, commits: Se
     deadline = None if watch.patience is None else time.monotonic() + watch.patience
     vocabulary = Vocabulary()
     done = 0
+    watch.progress(0, len(commits))
     for batch in _batches(commits, BATCH if embedder.is_local else REMOTE_BATCH):
         found = [message for message in repository.messages(batch) if message is not None]
         _write(space, embedder, vocabulary, found)
         done += len(batch)
+        watch.progress(done, len(commits))
         if deadline is not None and time.monotonic() > deadline:
             break
     return done
