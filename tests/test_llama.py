@@ -223,6 +223,16 @@ def test_an_answer_is_checked_whatever_the_model_writes(servers: llama.Servers, 
             assert itza(project, "show", citation).code == 0
 
 
+def test_a_question_about_all_is_answered_from_a_note_on_each_file(servers: llama.Servers, project: Repo) -> None:
+    project.write("src/client.py", "from retry import retry_limit\n\n\ndef fetch_page():\n    retry_limit(3)\n")
+    project.commit()
+    told = check(project, run(project, servers.variables("openai"), "ask", "what does this project do?", "--json"))
+    shown = {one["path"]: one["blob"] for one in told["passages"]}
+    assert set(shown) == {"README.md", "src/retry.py"}
+    noted = {path.name.partition("-")[0] for path in (project.path / ".git" / "itza" / "summaries").iterdir()}
+    assert noted == set(shown.values())
+
+
 def test_what_nothing_here_answers_is_refused_before_any_model(
     servers: llama.Servers, project: Repo, protocol: str
 ) -> None:
