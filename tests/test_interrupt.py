@@ -67,8 +67,12 @@ def test_an_interrupt_ends_at_once_and_leaves_nothing_behind(project: Repo, comm
         time.sleep(chance.random() * (0.05 if number % 2 else 1.0))
         os.killpg(child.pid, signal.SIGINT)
         sent = time.monotonic()
+        if number % 2:  # as git does, which passes on what the terminal has sent to both
+            os.kill(child.pid, signal.SIGINT)
         out, err = child.communicate(timeout=60)
-        assert child.returncode in (0, 130), (child.returncode, err)
+        # A command that had ended already: python has given the signal back, and for a shell that is 130 too.
+        assert child.returncode in (0, 130, -signal.SIGINT), (child.returncode, err)
+        assert child.returncode != -signal.SIGINT or out
         if child.returncode == 130:
             interrupted += 1
             assert (out, err.strip()) == ("", "")  # a line break behind the ^C of the terminal

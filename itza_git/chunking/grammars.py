@@ -107,8 +107,11 @@ def parse(data: bytes, language: str) -> Tree | None:
 def _memory() -> int:
     """Bytes of memory that the process has now; 0 where the system does not tell in a file."""
     try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * _PAGE
+        handle = os.open("/proc/self/statm", os.O_RDONLY)
+        try:
+            return int(os.read(handle, 200).split()[1]) * _PAGE
+        finally:
+            os.close(handle)
     except (OSError, ValueError, IndexError):
         return 0
 
