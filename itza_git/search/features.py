@@ -41,12 +41,12 @@ COLUMNS: dict[str, str] = {
     "name": "how well the file's name and the question's words cover each other",
     "symbol": "how well the name of what it defines and the question's words cover each other",
     "named": "part of the words of the first name that it defines that the question has",
-    "defines": "it defines what the question names",
+    "defines": "it defines what the question names, and begins here",
     "mentions": "how many passages of the tree hold the file's name, logarithmic: what is central is spoken of",
     "head": "it is the beginning of its file",
     "continued": "it goes on with a definition whose part before it is in the pool too",
     "section": "it is a section of a text",
-    "defines_asked": "the same, in code, where it begins, and the question asks where it is defined",
+    "defines_asked": "the same, in code, and the question asks where it is defined",
     "unmatched": "it holds none of the question's words, in no field, and others do",
     "asked": "its role is what the question asks for: tests, examples, docs",
     "told_not_shown": "it is documentation or an example, and the question asks how something works inside",
@@ -69,8 +69,8 @@ def features(
     mentions = dict(zip(names, corpus.holding_each(["".join(name) for name in names.values()]), strict=True))
     lexical_part = _against_best(lexical.score)[pool]
     evidence = lexical_part + _spread(dense.score[pool])
-    defines = _defines(question, symbols)
     continued = _continued(pool, entry, symbols)
+    defines = _defines(question, symbols) * (1 - continued)
     section = np.array([chunk.kind == "section" for chunk in chunks], float)
     columns: dict[str, NDArray[np.floating]] = {
         "lexical": lexical_part,
@@ -84,7 +84,7 @@ def features(
         "symbol": by_symbol(lambda symbol: max(_cover(name, rarity) for name in _last_parts(symbol))),
         "named": by_symbol(lambda symbol: _known_part(_last_parts(symbol)[0], rarity)),
         "defines": defines,
-        "defines_asked": defines * (1 - continued) * (1 - section) * question.asks_definition,
+        "defines_asked": defines * (1 - section) * question.asks_definition,
         "unmatched": (lexical.share[pool] == 0).astype(float) * bool(lexical.share.any()),
         "mentions": by_file(lambda e: np.log2(1 + mentions[e]) / 12),
         "head": (pool == corpus.first_passage[entry]).astype(float),

@@ -18,7 +18,7 @@ from itza_git.words import term_key
 SYMBOL_WEIGHT = 3.0
 PATH_WEIGHT = 2.0
 # An occurrence of another form of a word counts as so many of the word itself.
-FORM_WEIGHT = 0.5
+FORM_WEIGHT = 0.25
 K1 = 1.2
 B = 0.6
 
