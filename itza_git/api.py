@@ -14,33 +14,30 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from itza_git import config
-from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
 from itza_git.embedding.choice import embedder_for
-from itza_git.errors import Damaged, ModelError, UsageError
+from itza_git.errors import UsageError
 from itza_git.git import Repository, open_repository
+from itza_git.healing import heals
 from itza_git.indexing import Policy, Watch
 from itza_git.paths import unquote
 from itza_git.ranges import range_of
 from itza_git.records import Commit
 from itza_git.results import AskResult, IndexReport, SearchResult, Shown, ShownCommit, Similar, Status
-from itza_git.search.corpus import Corpus, Filter
+from itza_git.search.corpus import Corpus
 from itza_git.store import Recipe, Space
-from itza_git.trees import Asked, Trees, policy_at, resolve, settings_at
+from itza_git.trees import Asked, Trees, policy_at, resolve, settings_at, wanted_of
 
 # What only some calls need is imported there: a command starts in the time that its imports take.
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from itza_git.answering.answer import Answer, Cited, Statement
+    from itza_git.answering.answer import Cited, Statement
     from itza_git.answering.citation import Citation, CommitCitation
     from itza_git.answering.links import Links
     from itza_git.answering.verdicts import Verification
@@ -50,32 +47,8 @@ if TYPE_CHECKING:
 
 # An answer is made from few passages; these are what they are chosen from.
 ANSWER_PASSAGES = 12
-# Passages of a kind are chosen from so many: all that are ranked in full.
-KINDS_AMONG = 300
 
 UNWATCHED = Watch()
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _heals(method: Callable[Concatenate[Itza, P], R]) -> Callable[Concatenate[Itza, P], R]:
-    """The method, called again without the damaged files when something that it reads makes no sense.
-
-    The index is too large to check all of it each time; damage in the middle of a file shows only when it is used.
-    """
-
-    @wraps(method)
-    def checked(self: Itza, /, *args: P.args, **options: P.kwargs) -> R:
-        try:
-            return method(self, *args, **options)
-        except (Damaged, IndexError, KeyError, ValueError, OverflowError):
-            self.trees.forget()
-            if not self.space.check():
-                raise
-            return method(self, *args, **options)
-
-    return checked
 
 
 class Itza:
@@ -139,7 +112,7 @@ class Itza:
 
     # Asking
 
-    @_heals
+    @heals
     def refresh(
         self,
         rev: str = "HEAD",
@@ -150,20 +123,10 @@ class Itza:
         """Index what the store lacks of a revision, and say what was done."""
         commit = self.resolve(rev, branch)
         refreshed = self.trees.refresh(rev, branch, commit, watch)
-        corpus = Corpus(self.space, refreshed.view)
-        lossy = set(refreshed.outcome.lossy)
-        paths = [p for p, id_ in zip(refreshed.view.paths, refreshed.view.id, strict=True) if id_.tobytes() in lossy]
-        outcome = refreshed.outcome
-        return IndexReport(
-            branch or rev,
-            commit.id.hex(),
-            corpus.coverage(),
-            outcome.blobs,
-            refreshed.reused,
-            outcome.chunks,
-            outcome.not_embedded,
-            tuple(paths),
-            tuple(settings_at(self.repository, self.settings, commit)[1]),
+        from itza_git.status import report
+
+        return report(
+            branch or rev, commit, refreshed, self.space, settings_at(self.repository, self.settings, commit)[1]
         )
 
     def holds(self, rev: str = "HEAD") -> bool:
@@ -171,7 +134,7 @@ class Itza:
         commit = self.resolve(rev)
         return self.space.records_view(commit.tree, self._policy(commit).name)
 
-    @_heals
+    @heals
     def search(
         self,
         query: str,
@@ -206,40 +169,17 @@ class Itza:
             wanted = wanted_of(paths, languages)
             changes = Changes(self.repository, self.trees, self.embedder, self.space.recipe.name)
             return changes.search(query, rev, asked, limit, wanted, context, kinds, history, watch)
-        tree = self._tree(rev, branch, worktree, paths, languages, watch)
-        from itza_git import citing
-        from itza_git.search.question import Question
-        from itza_git.search.retrieval import search
+        tree = self.trees.asked(rev, branch, worktree, paths, languages, watch)
+        from itza_git.searching import find
 
-        question = Question(query)
-        found = search(tree.corpus, question, self.embedder, KINDS_AMONG if kinds else limit, tree.wanted)
-        if kinds:
-            found = replace(found, passages=[one for one in found.passages if one.kind in kinds][:limit])
-        hits = tuple(citing.hits(self.repository, found.passages, tree.commit, tree.changed, context))
-        result = SearchResult(
-            query,
-            tree.rev,
-            tree.commit.id.hex(),
-            self.space.recipe.name,
-            tree.corpus.coverage(),
-            hits,
-            found,
-            tree.changed,
-            question.literal((hit.text for hit in hits), tree.rev, worktree),
-        )
-        return self._with_past(result, tree.commit) if history else result
-
-    def _with_past(self, result: SearchResult, commit: Commit) -> SearchResult:
-        """The result with the commits that tell the reason, when it is asked for."""
-        from itza_git.search.reasons import asks_reason
-
-        if not asks_reason(result.query):
+        result = find(self.repository, tree, self.embedder, self.space.recipe.name, query, limit, kinds, context)
+        if not history:
             return result
-        from itza_git.past import past
+        from itza_git.past import with_past
 
-        return replace(result, past=past(self.repository, self.trees, self.embedder, commit, result))
+        return with_past(self.repository, self.trees, self.embedder, tree.commit, result)
 
-    @_heals
+    @heals
     def similar(
         self,
         path: str,
@@ -259,7 +199,7 @@ class Itza:
         path is from the top of the repository, as git prints it; the rest is as for `search`. Raises `UsageError` for
         a path that is not there or not searched, and for lines that it does not have.
         """
-        tree = self._tree(rev, branch, worktree, paths, languages, watch)
+        tree = self.trees.asked(rev, branch, worktree, paths, languages, watch)
         from itza_git.likeness import similar
 
         return similar(self.repository, tree, self.space.recipe.name, (unquote(path), first, last or first), limit)
@@ -273,31 +213,14 @@ class Itza:
         """
         return self._survey(rev, branch, False, paths, watch)[1]
 
-    @_heals
+    @heals
     def _survey(
         self, rev: str, branch: str | None, worktree: bool, paths: Sequence[str], watch: Watch
     ) -> tuple[Asked, Overview]:
         from itza_git.overview import overview
 
-        tree = self._tree(rev, branch, worktree, paths, (), watch)
+        tree = self.trees.asked(rev, branch, worktree, paths, (), watch)
         return tree, overview(self.repository, tree, self.space.recipe.name)
-
-    def _tree(
-        self,
-        rev: str,
-        branch: str | None,
-        worktree: bool,
-        paths: Sequence[str],
-        languages: Sequence[str],
-        watch: Watch,
-    ) -> Asked:
-        """The tree that is asked, indexed first as far as the store lacks it. Raises what `search` says."""
-        wanted = wanted_of(paths, languages)
-        commit = self.resolve(rev, branch)
-        corpus, changed = self.trees.corpus(rev, branch, worktree, commit, watch)
-        if wanted and not corpus.allowed(wanted).any():
-            raise UsageError(f"no file of {branch or rev} matches {_describe(wanted)}", "git ls-files shows the paths")
-        return Asked(branch or rev, commit, corpus, wanted, changed)
 
     def ask(
         self,
@@ -325,8 +248,12 @@ class Itza:
 
         is_range = branch is None and range_of(rev) is not None
         if asks_whole(question) and not languages and not is_range:
+            from itza_git.asking import answer_whole
+            from itza_git.whole import ask_whole
+
             tree, found = self._survey(rev, branch, worktree, paths, watch)
-            return self._ask_whole(question, tree, found, model if use_model else "", watch, statement)
+            asked = partial(ask_whole, self.repository, tree, found, question, self.space)
+            return answer_whole(self.settings, asked, model if use_model else "", watch.summarising, statement)
         result = self.search(
             question,
             rev=rev,
@@ -340,31 +267,6 @@ class Itza:
         )
         return self.answer_from(result, model=model, use_model=use_model, force=force, statement=statement)
 
-    def _ask_whole(
-        self,
-        question: str,
-        tree: Asked,
-        found: Overview,
-        model: str | None,
-        watch: Watch,
-        statement: Callable[[Statement], None],
-    ) -> AskResult:
-        """The answer to a question about all of a tree. model: None for that of the settings, empty for none."""
-        from itza_git.models.choice import SERVERS
-        from itza_git.whole import Model, ask_whole
-
-        asked = Model(
-            lambda: SERVERS[self.settings.server](self.settings),
-            model or self.settings.answer_model,
-            watch.summarising,
-            statement,
-        )
-        try:
-            return ask_whole(self.repository, tree, found, question, self.space, None if model == "" else asked)
-        except ModelError as e:
-            told = ask_whole(self.repository, tree, found, question, self.space, None)
-            return replace(told, note=f"{e}{f' ({e.hint})' if e.hint else ''}")
-
     def answer_from(
         self,
         result: SearchResult,
@@ -375,49 +277,11 @@ class Itza:
         statement: Callable[[Statement], None] = lambda statement: None,
     ) -> AskResult:
         """The answer that passages which were found already bear out; see `ask`."""
-        from itza_git.answering.answer import PASSAGES_ONLY
+        from itza_git.asking import answer_from
 
-        if not result.hits and not (result.past and result.past.commits):
-            from itza_git.answering.ask import nothing_here
+        return answer_from(self.settings, result, model if use_model else "", force, statement)
 
-            return AskResult(result, nothing_here(result.query, []))
-        if not use_model:
-            return AskResult(result, PASSAGES_ONLY)
-        try:
-            answer = self._answer(result, model or self.settings.answer_model, force, statement)
-        except ModelError as e:
-            return AskResult(result, PASSAGES_ONLY, f"{e}{f' ({e.hint})' if e.hint else ''}")
-        return AskResult(result, answer)
-
-    def _answer(self, result: SearchResult, model: str, force: bool, statement: Callable[[Statement], None]) -> Answer:
-        # Only here, because a search needs none of it.
-        from itza_git.answering.answer import PASSAGES_ONLY, Statement
-        from itza_git.answering.ask import answer
-        from itza_git.models.choice import SERVERS
-        from itza_git.past import evidence, is_strong
-
-        server = SERVERS[self.settings.server](self.settings)
-        passages, notes = evidence(result)
-        weak = result.found.weak and not is_strong(result)
-        final = PASSAGES_ONLY
-        try:
-            vectors = self._vectors if self.embedder.is_local else None
-            shown = answer(result.query, passages, server, model, weak=weak, force=force, notes=notes, vectors=vectors)
-            for part in shown:
-                if isinstance(part, Statement):
-                    statement(part)
-                else:
-                    final = part
-        finally:
-            server.close()
-        return final
-
-    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        from itza_git.words import Vocabulary
-
-        return self.embedder.embed(texts, Vocabulary().count(texts))
-
-    @_heals
+    @heals
     def remember(self, rev: str = "HEAD", *, branch: str | None = None, watch: Watch = UNWATCHED) -> tuple[int, int]:
         """Index the messages of a revision's newest commits, unless `itza.history` is off.
 
@@ -439,16 +303,9 @@ class Itza:
 
         Raises `UsageError`, `UnknownRevision`.
         """
-        from itza_git.answering.citation import parse
+        from itza_git import citing
 
-        try:
-            return parse(text.strip())
-        except UsageError:
-            place, at, behind = text.strip().rpartition("@")
-            revision = behind.partition("  ")[0]
-            if not (at and revision and ":" in place):
-                raise
-            return parse(f"{place}@{self.resolve(revision).id.hex()}")
+        return citing.understood(self.repository, text)
 
     def show(self, citation: Citation) -> Shown:
         """The cited lines at the cited commit. Raises `UsageError` when the commit has no such file or lines."""
@@ -483,14 +340,14 @@ class Itza:
 
         return links_of(self.repository)
 
-    @_heals
+    @heals
     def status(self) -> Status:
         """What the store holds of HEAD and of each local branch."""
         from itza_git.status import status
 
         return status(self.repository, self.space, self.settings, self.embedder, self._policy)
 
-    @_heals
+    @heals
     def collect(self, *, watch: Watch = UNWATCHED) -> Collected:
         """Drop what no branch, worktree HEAD or recent reflog entry reaches. Raises `StoreError`."""
         from itza_git.indexing.garbage import collect
@@ -539,30 +396,9 @@ class Itza:
 
     def citations(self, asked: AskResult) -> list[tuple[Cited, str]]:
         """The citations of an answer, each with its rendered form."""
-        return [(one, self._cited(one, asked.result)) for one in asked.answer.citations]
+        from itza_git import citing
 
-    def _cited(self, one: Cited, result: SearchResult) -> str:
-        if one.is_commit:
-            commits = result.past.commits if result.past else ()
-            return next(hit.citation for hit in commits if hit.commit == one.blob.hex())
-        commit = result.commit_of(one.path, one.blob)
-        return self.cite(one.path, one.first, one.last, None if commit == "worktree" else bytes.fromhex(commit))
+        return [(one, citing.cited(self.repository, one, asked.result)) for one in asked.answer.citations]
 
     def _policy(self, commit: Commit) -> Policy:
         return policy_at(self.repository, self.settings, commit)
-
-
-def wanted_of(paths: Sequence[str], languages: Sequence[str]) -> Filter:
-    """The filter for pathspecs and language names. Raises `UsageError` for an unknown language."""
-    return Filter(tuple(paths), tuple(_language(name) for name in languages))
-
-
-def _language(name: str) -> str:
-    found = canonical(name)
-    if found is None:
-        raise UsageError(f"no language is named {name}", "write a name or an extension: --lang python, --lang py")
-    return found
-
-
-def _describe(wanted: Filter) -> str:
-    return " ".join([*(f"--path {path}" for path in wanted.paths), *(f"--lang {name}" for name in wanted.languages)])

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from itza_git.answering.citation import WORKTREE, Citation, render
+from itza_git.answering.citation import WORKTREE, Citation, parse, render
 from itza_git.chunking.lines import split_lines
 from itza_git.errors import UnreadableObject, UsageError
 from itza_git.git import Repository
 from itza_git.paths import quote
 from itza_git.records import GITLINK, SYMLINK, Commit, Passage
-from itza_git.results import Hit, Shown
+from itza_git.results import Hit, SearchResult, Shown
+
+if TYPE_CHECKING:  # only named here
+    from itza_git.answering.answer import Cited
 
 
 def cite(repository: Repository, path: bytes, first: int, last: int, commit: bytes | None) -> str:
@@ -81,3 +85,27 @@ def _shown(citation: Citation, data: bytes, commit: str, place: str) -> Shown:
             f"git itza show {render(replace(citation, first=1, last=max(len(lines), 1)))}",
         )
     return Shown(citation, commit, tuple(lines[citation.first - 1 : citation.last]))
+
+
+def understood(repository: Repository, text: str) -> Citation:
+    """The citation that text is, with any revision behind its `@`, or copied together with its symbol.
+
+    Raises `UsageError`, `UnknownRevision`.
+    """
+    try:
+        return parse(text.strip())
+    except UsageError:
+        place, at, behind = text.strip().rpartition("@")
+        revision = behind.partition("  ")[0]
+        if not (at and revision and ":" in place):
+            raise
+        return parse(f"{place}@{repository.resolve(revision).id.hex()}")
+
+
+def cited(repository: Repository, one: Cited, result: SearchResult) -> str:
+    """The rendered form of a citation of an answer."""
+    if one.is_commit:
+        commits = result.past.commits if result.past else ()
+        return next(hit.citation for hit in commits if hit.commit == one.blob.hex())
+    commit = result.commit_of(one.path, one.blob)
+    return cite(repository, one.path, one.first, one.last, None if commit == WORKTREE else bytes.fromhex(commit))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from itza_git import citing
 from itza_git.answering.citation import CommitCitation, render, short
@@ -14,6 +15,7 @@ from itza_git.indexing import Watch
 from itza_git.records import Commit, Passage
 from itza_git.results import CommitHit, Past, SearchResult
 from itza_git.search.corpus import Corpus
+from itza_git.search.reasons import asks_reason
 from itza_git.trailers import said
 from itza_git.trees import Trees
 
@@ -23,6 +25,15 @@ PATIENCE = 1.0
 MOST_OF_RANGE = 500
 # More of a message is a list of other messages.
 MOST_LINES = 60
+
+
+def with_past(
+    repository: Repository, trees: Trees, embedder: Embedder, commit: Commit, result: SearchResult
+) -> SearchResult:
+    """The result with the commits that tell the reason, when it is asked for."""
+    if not asks_reason(result.query):
+        return result
+    return replace(result, past=past(repository, trees, embedder, commit, result))
 
 
 def past(repository: Repository, trees: Trees, embedder: Embedder, commit: Commit, result: SearchResult) -> Past:

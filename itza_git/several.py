@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING
 
 from itza_git import citing, registry
 from itza_git.answering.citation import Citation, render
-from itza_git.api import ANSWER_PASSAGES, UNWATCHED, Itza, wanted_of
+from itza_git.api import ANSWER_PASSAGES, UNWATCHED, Itza
 from itza_git.errors import Damaged, GitError, ItzaError, StoreError, UsageError
 from itza_git.indexing import Watch
 from itza_git.records import Coverage, Passage
 from itza_git.results import AskResult, Hit, Searched, SearchResult
 from itza_git.search.corpus import Corpus
 from itza_git.search.union import Union, prefixed, split
+from itza_git.trees import wanted_of
 
 if TYPE_CHECKING:
     from itza_git.answering.answer import Cited, Statement

@@ -1,19 +1,38 @@
-"""The state of the index: what it holds of HEAD and of each local branch."""
+"""The state of the index: what it holds of HEAD and of each local branch, and what a run of indexing did to it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
 from itza_git.git import Repository
-from itza_git.indexing import Policy
+from itza_git.indexing import Policy, Refreshed
 from itza_git.indexing.coverage import coverages
 from itza_git.records import Branch, Commit, Coverage, Head
-from itza_git.results import BranchStatus, Status
+from itza_git.results import BranchStatus, IndexReport, Status
+from itza_git.search.corpus import Corpus
 from itza_git.store import Space
 from itza_git.store.space import RecordedHead
 from itza_git.store.troubles import troubles
+
+
+def report(rev: str, commit: Commit, refreshed: Refreshed, space: Space, notes: Sequence[str]) -> IndexReport:
+    """What an index run did; notes are what in the tree's `.itzaconfig` does not count."""
+    view, outcome = refreshed.view, refreshed.outcome
+    lossy = set(outcome.lossy)
+    paths = [path for path, id_ in zip(view.paths, view.id, strict=True) if id_.tobytes() in lossy]
+    return IndexReport(
+        rev,
+        commit.id.hex(),
+        Corpus(space, view).coverage(),
+        outcome.blobs,
+        refreshed.reused,
+        outcome.chunks,
+        outcome.not_embedded,
+        tuple(paths),
+        tuple(notes),
+    )
 
 
 def status(

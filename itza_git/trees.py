@@ -5,12 +5,14 @@ A tree never changes, so whole trees stay open for the next question; what is ke
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from itza_git import config
+from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
-from itza_git.errors import GitError, UnknownRevision
+from itza_git.errors import GitError, UnknownRevision, UsageError
 from itza_git.git import Repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
 from itza_git.indexing.history import index_history, view_of_history
@@ -30,6 +32,7 @@ class Asked(NamedTuple):
     corpus: Corpus
     wanted: Filter = Filter()
     changed: frozenset[bytes] = frozenset()
+    is_worktree: bool = False
 
     @property
     def name(self) -> str:
@@ -52,6 +55,26 @@ class Trees:
         """Close what is open: its files were found damaged."""
         self._open.clear()
         self._messages.clear()
+
+    def asked(
+        self,
+        rev: str,
+        branch: str | None,
+        worktree: bool,
+        paths: Sequence[str],
+        languages: Sequence[str],
+        watch: Watch,
+    ) -> Asked:
+        """The tree that is asked, indexed first as far as the store lacks it.
+
+        Raises `UsageError` when no file of it is let through by paths and languages.
+        """
+        wanted = wanted_of(paths, languages)
+        commit = resolve(self._repository, rev, branch)
+        corpus, changed = self.corpus(rev, branch, worktree, commit, watch)
+        if wanted and not corpus.allowed(wanted).any():
+            raise UsageError(f"no file of {branch or rev} matches {_described(wanted)}", "git ls-files shows the paths")
+        return Asked(branch or rev, commit, corpus, wanted, changed, worktree)
 
     def corpus(
         self, rev: str, branch: str | None, worktree: bool, commit: Commit, watch: Watch
@@ -125,3 +148,19 @@ def _hint_for(repository: Repository, branch: str) -> str:
     except GitError:
         return "git branch --list"
     return f"--rev {branch}"
+
+
+def wanted_of(paths: Sequence[str], languages: Sequence[str]) -> Filter:
+    """The filter for pathspecs and language names. Raises `UsageError` for an unknown language."""
+    return Filter(tuple(paths), tuple(_language(name) for name in languages))
+
+
+def _language(name: str) -> str:
+    found = canonical(name)
+    if found is None:
+        raise UsageError(f"no language is named {name}", "write a name or an extension: --lang python, --lang py")
+    return found
+
+
+def _described(wanted: Filter) -> str:
+    return " ".join([*(f"--path {path}" for path in wanted.paths), *(f"--lang {name}" for name in wanted.languages)])

@@ -1,0 +1,46 @@
+"""A search of one tree: what is found, as hits with their text and citation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from itza_git import citing
+from itza_git.embedding import Embedder
+from itza_git.git import Repository
+from itza_git.results import SearchResult
+from itza_git.search.question import Question
+from itza_git.search.retrieval import search
+from itza_git.trees import Asked
+
+# Passages of a kind are chosen from so many: all that are ranked in full.
+KINDS_AMONG = 300
+
+
+def find(
+    repository: Repository,
+    tree: Asked,
+    embedder: Embedder,
+    recipe: str,
+    query: str,
+    limit: int,
+    kinds: Sequence[str] = (),
+    context: tuple[int, int] = (0, 0),
+) -> SearchResult:
+    """The best passages of a tree, at most limit; recipe is the name of the space that they are in."""
+    question = Question(query)
+    found = search(tree.corpus, question, embedder, KINDS_AMONG if kinds else limit, tree.wanted)
+    if kinds:
+        found = replace(found, passages=[one for one in found.passages if one.kind in kinds][:limit])
+    hits = tuple(citing.hits(repository, found.passages, tree.commit, tree.changed, context))
+    return SearchResult(
+        query,
+        tree.rev,
+        tree.commit.id.hex(),
+        recipe,
+        tree.corpus.coverage(),
+        hits,
+        found,
+        tree.changed,
+        question.literal((hit.text for hit in hits), tree.rev, tree.is_worktree),
+    )
