@@ -13,6 +13,7 @@ from itza_git.git import Repository
 from itza_git.paths import quote
 from itza_git.records import GITLINK, SYMLINK, Commit, Passage
 from itza_git.results import Hit, SearchResult, Shown
+from itza_git.trees import resolve
 
 if TYPE_CHECKING:  # only named here
     from itza_git.answering.answer import Cited
@@ -99,7 +100,7 @@ def understood(repository: Repository, text: str) -> Citation:
         revision = behind.partition("  ")[0]
         if not (at and revision and ":" in place):
             raise
-        return parse(f"{place}@{repository.resolve(revision).id.hex()}")
+        return parse(f"{place}@{resolve(repository, revision).id.hex()}")
 
 
 def cited(repository: Repository, one: Cited, result: SearchResult) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from itza_git import Itza
 from itza_git.answering import verification
 from itza_git.answering.citation import Citation, render
-from itza_git.answering.finding import find_all
+from itza_git.answering.finding import Found, find_all
 from itza_git.answering.following import Versions, matching
 from itza_git.answering.verdicts import Verdict, fixed
 from itza_git.git import pygit2_backend
@@ -81,6 +81,12 @@ def test_any_text_is_read(before: str, after: str) -> None:
             assert 0 <= found.start < found.end <= len(text)
 
 
+def path_of(found: Found) -> bytes:
+    """The path of a citation of lines."""
+    assert isinstance(found.citation, Citation)
+    return found.citation.path
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -125,7 +131,7 @@ def test_what_only_looks_like_one(text: str) -> None:
     ],
 )
 def test_where_a_path_begins(text: str, paths: list[bytes]) -> None:
-    assert [found.citation.path for found in find_all(text)] == paths
+    assert [path_of(found) for found in find_all(text)] == paths
 
 
 def test_a_hostile_text_costs_no_more_than_its_length() -> None:
@@ -143,7 +149,7 @@ def test_a_hostile_text_costs_no_more_than_its_length() -> None:
 
 def test_the_code_in_our_own_json_is_no_claim() -> None:
     text = json.dumps({"schema": 1, "passages": [{"citation": "a.py:1@1a2b", "text": "# see b.py:1@1a2b"}]})
-    assert [found.citation.path for found in find_all(text)] == [b"a.py"]
+    assert [path_of(found) for found in find_all(text)] == [b"a.py"]
     lines = "\n".join([text, text])
     assert len(find_all(lines)) == 2
 
