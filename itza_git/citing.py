@@ -38,15 +38,15 @@ def hits(
     found = []
     for passage in passages:
         try:
-            lines = _lines(repository.read(passage.blob))
+            lines = split_lines(repository.read(passage.blob))
         except UnreadableObject:
             continue
         if passage.last <= len(lines):
-            text = "\n".join(lines[passage.first - 1 : passage.last])
+            text = "\n".join(_decoded(lines[passage.first - 1 : passage.last]))
             at = None if passage.path in changed else commit.id
             citation = cite(repository, passage.path, passage.first, passage.last, at)
-            before = tuple(lines[max(passage.first - 1 - context[0], 0) : passage.first - 1])
-            after = tuple(lines[passage.last : passage.last + context[1]])
+            before = tuple(_decoded(lines[max(passage.first - 1 - context[0], 0) : passage.first - 1]))
+            after = tuple(_decoded(lines[passage.last : passage.last + context[1]]))
             found.append(Hit(passage, text, citation, at.hex() if at else WORKTREE, before=before, after=after))
     return found
 
@@ -74,12 +74,12 @@ def show_uncommitted(repository: Repository, citation: Citation, head: Commit, l
     return _shown(citation, repository.read(found.id), WORKTREE, "the working tree")
 
 
-def _lines(data: bytes) -> list[str]:
-    return [line.decode("utf-8", "replace") for line in split_lines(data)]
+def _decoded(lines: Sequence[bytes]) -> list[str]:
+    return [line.decode("utf-8", "replace") for line in lines]
 
 
 def _shown(citation: Citation, data: bytes, commit: str, place: str) -> Shown:
-    lines = _lines(data)
+    lines = _decoded(split_lines(data))
     if citation.last > len(lines):
         raise UsageError(
             f"{quote(citation.path)} has {len(lines)} lines at {place}, not {citation.last}",
