@@ -22,19 +22,22 @@ Files = Sequence[tuple[str, Verification]]
 """The name of each text, and what its citations are worth."""
 
 
-def verdicts(files: Files, style: Style, verbose: bool = False, links: Links | None = None) -> str:
-    """A line for each citation, with a diff of those that changed when verbose, and a last one that counts."""
+def verdicts(files: Files, style: Style, verbose: bool = False, links: Links | None = None, fixed: bool = False) -> str:
+    """A line for each citation, with a diff of those that changed when verbose, and a last one that counts.
+
+    fixed: what moved has been rewritten.
+    """
     lines = []
     for name, verification in files:
         for one in verification.checked:
-            lines.append(_line(name, one, verification.commit, style, links))
+            lines.append(_line(name, one, verification.commit, style, links, fixed))
             if verbose:
                 lines += [_painted(line, style) for line in _diff(one)]
-    lines.append(summary(files))
+    lines.append(summary(files, fixed))
     return "\n".join(lines)
 
 
-def _line(name: str, one: Checked, commit: str, style: Style, links: Links | None) -> str:
+def _line(name: str, one: Checked, commit: str, style: Style, links: Links | None, fixed: bool) -> str:
     verdict = one.verdict
     told = f"{clean(name)}:{one.line}: {style.paint(verdict.status, COLOURS[verdict.status])} "
     told += render(one.found.citation)
@@ -42,6 +45,7 @@ def _line(name: str, one: Checked, commit: str, style: Style, links: Links | Non
         now = verdict.now
         url = links.url(now.path, now.first, now.last, commit) if links and isinstance(now, Citation) else None
         told += f" -> {style.link(style.paint(render(now), GREEN), url)}"
+        told += " (rewritten)" if fixed else ""
     return told + (f" ({verdict.reason})" if verdict.reason else "")
 
 
@@ -63,11 +67,15 @@ def _diff(one: Checked) -> Iterator[str]:
     yield from itertools.islice(difflib.unified_diff(old, new, n=max(len(old), len(new)), lineterm=""), 3, None)
 
 
-def summary(files: Files) -> str:
+def summary(files: Files, fixed: bool = False) -> str:
     """How many citations there are, and how many of each status."""
     counts = _counts(one for _, verification in files for one in verification.checked)
     total = counts.total()
-    told = ", ".join(f"{counts[status]} {status}" for status in STATUSES if counts[status])
+    told = ", ".join(
+        f"{counts[status]} {status}{' and rewritten' if fixed and status == 'moved' else ''}"
+        for status in STATUSES
+        if counts[status]
+    )
     return f"{total} citation{'' if total == 1 else 's'}" + (f": {told}" if told else "")
 
 
@@ -75,8 +83,11 @@ def _counts(checked: Iterable[Checked]) -> Counter[Status]:
     return Counter(one.verdict.status for one in checked)
 
 
-def verify_json(files: Files, rev: str, commit: str, fixed: bool) -> dict[str, Any]:
-    """The object that `verify --json` prints. fixed: what moved has been rewritten in the files."""
+def verify_json(files: Files, rev: str, commit: str | None, fixed: bool) -> dict[str, Any]:
+    """The object that `verify --json` prints. commit is None outside of a repository.
+
+    fixed: what moved has been rewritten in the files.
+    """
     counts = _counts(one for _, verification in files for one in verification.checked)
     return {
         "schema": SCHEMA,

@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 _EMBEDDING = ("embedder", "embed_model", "ollama_host", "openai_base", "allow_remote")
 
 
+# Why a citation is gone that names no registered repository, where there is none to check it in.
+NO_REPOSITORY = "it names no registered repository, and there is none here"
+
+
 class Several:
     """Open repositories by name. Close it, or use it as a context manager."""
 
@@ -210,6 +214,20 @@ def verified_elsewhere(verification: Verification) -> Verification:
     Such a citation begins with the name of a registered repository; it is checked against the HEAD there.
     """
     return replace(verification, checked=tuple(map(_elsewhere, verification.checked)))
+
+
+def verified_outside(texts: Sequence[str]) -> list[Verification] | None:
+    """The verification of texts where the current folder is in no repository, each citation in the one it names.
+
+    None when no citation names a registered repository.
+    """
+    from itza_git.answering.verification import unchecked
+
+    found = unchecked(texts, NO_REPOSITORY)
+    cited = [one.found.citation for verification in found for one in verification.checked]
+    if not any(isinstance(one, Citation) and registry.holding(one.path) for one in cited):
+        return None
+    return list(map(verified_elsewhere, found))
 
 
 def _elsewhere(one: Checked) -> Checked:

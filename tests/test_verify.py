@@ -586,6 +586,73 @@ def test_fix_rewrites_what_moved_and_nothing_else(cited: Repo, run: Run) -> None
     assert run(cited, "verify", "-q", "page.md").code == 0
 
 
+def test_fix_says_what_it_has_rewritten(cited: Repo, run: Run) -> None:
+    old = cite(cited, "8-12"), cite(cited, "1-5")
+    cited.write("src/module.py", "import os\n\n" + MODULE.replace("* 0", "* 10"))
+    cited.commit()
+    cited.write("page.md", f"{old[0]}\n{old[1]}\n")
+    assert "rewritten" not in run(cited, "verify", "page.md").out
+    assert run(cited, "verify", "--fix", "page.md").out.splitlines() == [
+        f"page.md:1: moved {old[0]} -> {cite(cited, '10-14')} (rewritten)",
+        f"page.md:2: changed {old[1]}",
+        "2 citations: 1 moved and rewritten, 1 changed",
+    ]
+
+
+def test_what_is_marked_as_an_example_is_passed_over(cited: Repo, run: Run) -> None:
+    text = """x.py:1@deadbeef
+<!-- itza: examples -->
+
+    x.py:2@deadbeef, commit deadbeef "what"
+<!-- itza: end -->
+x.py:3@deadbeef and x.py:4@HEAD <!-- itza: example -->
+x.py:5@deadbeef after `<!-- itza: examples -->` in words
+<!-- itza: examples -->
+x.py:6@deadbeef, since nothing ends this
+"""
+    assert [found.citation for found in find_all(text)] == [Citation(b"x.py", n, n, "deadbeef") for n in (1, 5, 6)]
+    cited.write("page.md", text.replace("x.py:1", "x.py:9"))
+    done = run(cited, "verify", "page.md")
+    assert [line.split()[0] for line in done.out.splitlines()] == ["page.md:1:", "page.md:7:", "page.md:9:", "3"]
+    assert done.err == ""
+
+
+def test_a_citation_of_a_name_is_told_not_to_be_checked(cited: Repo, run: Run) -> None:
+    cited.git("branch", "topic")
+    cited.write("page.md", "See\nsrc/module.py:8-12@HEAD, `src/module.py:3@topic`.\nmail:25@example.org a:1@nowhere\n")
+    done = run(cited, "verify", "page.md")
+    assert (done.code, done.out) == (0, "0 citations\n")
+    assert done.err.splitlines() == [
+        f"note: page.md:2: src/module.py:{what} is not pinned to a commit, so it is not checked"
+        for what in ("8-12@HEAD", "3@topic")
+    ]
+    assert run(cited, "verify", "-q", "page.md").err == ""
+
+
+def test_outside_of_a_repository_those_of_registered_ones_are_checked(cited: Repo, run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "page.md").write_text(f"repo/{cite(cited, '8-12')} other.py:1@deadbeef\n")
+    done = run(folder, "verify", "page.md")
+    assert done.code == 2
+    assert "not a git repository" in done.err
+    assert run(cited, "repos", "add", ".").code == 0
+    done = run(folder, "verify", "page.md")
+    assert done.code == 1
+    assert done.out.splitlines()[0] == f"page.md:1: same repo/{cite(cited, '8-12')}"
+    assert done.out.splitlines()[1].startswith("page.md:1: gone other.py:1@deadbeef (")
+    assert run(folder, "verify", "--json", "page.md").json["commit"] is None
+
+
+def test_the_citations_of_this_project_hold(run: Run) -> None:
+    top = Path(__file__).parents[1]
+    if not (top / ".git").exists():
+        pytest.skip("not in a git checkout")
+    pages = [top / "README.md", *sorted((top / "docs").glob("*.md"))]
+    done = run(top, "verify", *map(str, pages))
+    assert (done.code, done.err) == (0, ""), done.out
+
+
 def test_fix_leaves_a_file_alone_that_needs_nothing(cited: Repo, run: Run) -> None:
     page = cited.write("page.md", cite(cited, "8-12"))
     before = page.stat()

@@ -2,7 +2,9 @@
 
 A citation in a text is recognised by its end, `:first-last@commit`, which little else looks like; its path is what
 stands to the left of that. One of a commit is `commit id "subject"`. In a JSON document only the strings
-are read, unescaped.
+are read, unescaped. Elsewhere what is marked as an example is passed over: the lines between `<!-- itza: examples -->`
+and `<!-- itza: end -->`, each a line of its own, and a line that ends in `<!-- itza: example -->`. Any other signs of
+a comment will do as well.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ from itza_git.paths import unquote
 
 # Not within a longer word, a version (`@1234.5`), a host (`@cafe.example`) or a branch (`@dead-end`).
 _END = re.compile(rf":(?P<first>{LINES})(?:-(?P<last>{LINES}))?@(?P<commit>{COMMIT})(?![\w@/]|[.:-]\w)")
+# The same with a revision that may name another commit tomorrow.
+_UNPINNED = re.compile(rf":{LINES}(?:-{LINES})?@(?P<revision>[A-Za-z_][\w./~^-]*)")
+_MARK = re.compile(r"^[^\w\n]*itza: (?P<mark>examples|end)[^\w\n]*$|[^\w\n]itza: example[^\w\n]*$", re.MULTILINE)
 _CHARACTER = re.compile(PATH_CHARACTER)
 _BEGIN = re.compile(PATH_START)
 _OPENERS = {")": "(", "]": "[", "}": "{"}
@@ -62,9 +67,46 @@ def find_all(text: str) -> list[Found]:
     """Every citation in a text, in order."""
     documents = _json_documents(text)
     if not documents:
-        return _in_prose(text)
+        examples = _examples(text)
+        return [one for one in _in_prose(text) if not _is_within(one.start, examples)]
     ours = all(isinstance(document, dict) and "schema" in document for document in documents)
     return list(_in_json(text, ours))
+
+
+def unpinned(text: str) -> list[tuple[int, int, str]]:
+    """What would be a citation if it named a commit by its id: where it starts and ends, and its revision.
+
+    That nothing but a revision stands there is for the caller to find out. Of JSON nothing is told.
+    """
+    if _json_documents(text):
+        return []
+    examples = _examples(text)
+    found = []
+    for end in _UNPINNED.finditer(text):
+        revision = end["revision"].rstrip(".-/")
+        start = _path_start(text, max(0, end.start() - _LONGEST_PATH), end.start())
+        if start is not None and not re.fullmatch(COMMIT, revision) and not _is_within(start, examples):
+            found.append((start, end.start("revision") + len(revision), revision))
+    return found
+
+
+def _examples(text: str) -> list[tuple[int, int]]:
+    """The parts of a text that are marked as examples; an opening mark that nothing closes opens nothing."""
+    found = []
+    opened = -1
+    for mark in _MARK.finditer(text):
+        if mark["mark"] is None:
+            found.append((text.rfind("\n", 0, mark.start() + 1) + 1, mark.end()))
+        elif mark["mark"] == "examples":
+            opened = mark.start() if opened < 0 else opened
+        elif opened >= 0:
+            found.append((opened, mark.end()))
+            opened = -1
+    return found
+
+
+def _is_within(at: int, parts: list[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in parts)
 
 
 def _json_documents(text: str) -> list[object]:

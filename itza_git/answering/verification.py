@@ -47,6 +47,16 @@ def verify_all(repository: Repository, texts: Sequence[str], commit: Commit) -> 
     ]
 
 
+def unchecked(texts: Sequence[str], reason: str) -> list[Verification]:
+    """The citations of each text where there is no repository to compare them with: all are gone, for that reason."""
+    return [
+        Verification(
+            "", tuple(Checked(one, line, Verdict("gone", reason)) for one, line in _placed(text, find_all(text)))
+        )
+        for text in texts
+    ]
+
+
 def _placed(text: str, found: Iterable[Found]) -> Iterable[tuple[Found, int]]:
     line, at = 1, 0
     for one in found:
