@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from itza_git.answering.citation import WORKTREE, Citation, parse, render
+from itza_git.answering.citation import LINES, WORKTREE, Citation, parse, render
 from itza_git.chunking.lines import split_lines
 from itza_git.errors import UnreadableObject, UsageError
 from itza_git.git import Repository
@@ -96,11 +97,11 @@ def understood(repository: Repository, text: str) -> Citation:
     try:
         return parse(text.strip())
     except UsageError:
-        place, at, behind = text.strip().rpartition("@")
-        revision = behind.partition("  ")[0]
-        if not (at and revision and ":" in place):
+        # A revision may hold an `@` itself: `HEAD@{1}`.
+        found = re.fullmatch(rf"(.+:{LINES}(?:-{LINES})?)@(.+?)(?:  .*)?", text.strip(), re.DOTALL)
+        if found is None:
             raise
-        return parse(f"{place}@{resolve(repository, revision).id.hex()}")
+        return parse(f"{found[1]}@{resolve(repository, found[2]).id.hex()}")
 
 
 def cited(repository: Repository, one: Cited, result: SearchResult) -> str:

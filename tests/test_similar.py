@@ -184,3 +184,45 @@ def test_what_is_no_place_is_refused(project: Repo, run: Run, place: str) -> Non
 def test_a_bare_repository_is_asked_too(project: Repo, tmp_path: Path, run: Run) -> None:
     subprocess.run(["git", "clone", "--quiet", "--bare", project.path, tmp_path / "bare"], check=True)
     assert "old/net.py:1-8@" in run(tmp_path / "bare", "similar", "src/net.py:4").out
+
+
+@pytest.mark.parametrize("revision", ["main", "HEAD", "v1.0", "main@{0}", "HEAD^{/pool: first}"])
+def test_a_place_may_name_any_revision(project: Repo, run: Run, revision: str) -> None:
+    project.git("tag", "v1.0")
+    project.git("commit", "--quiet", "--allow-empty", "-m", "pool: first")
+    commit = project.git("rev-parse", revision)
+    for lines in ("4", "4-5"):
+        told = run(project, "similar", f"src/net.py:{lines}@{revision}", "--json").json
+        assert told["commit"] == commit
+    assert run(project, "show", f"src/net.py:4@{revision}").code == 0
+
+
+def test_a_place_at_no_revision_is_told(project: Repo, run: Run) -> None:
+    done = run(project, "similar", "src/net.py:4@nowhere")
+    assert done.code == 2 and "nowhere" in done.error[0]
+    assert run(project, "similar", "nonsense@main").error[0] == "error: not a place: 'nonsense@main'"
+
+
+@pytest.mark.parametrize("command", ["similar", "show", "overview"])
+@pytest.mark.parametrize("place", [[], ["src/net.py:4"]])
+def test_an_unknown_option_is_told_as_one(project: Repo, run: Run, command: str, place: list[str]) -> None:
+    for arguments in (["--foo", *place], [*place, "--foo"]):
+        done = run(project, command, *arguments)
+        assert done.code == 2
+        assert done.error[0].startswith("error: No such option") and "--foo" in done.error[0]
+        assert done.error[1] == f"hint: git itza {command} -h"
+
+
+def test_a_place_may_begin_with_a_dash(project: Repo, run: Run) -> None:
+    project.write("-odd.py", RETRY)
+    project.commit()
+    commit = project.git("rev-parse", "HEAD")
+    for arguments in (["-odd.py:4"], ["--", "-odd.py:4"], ["-k", "3", "-odd.py:4"], ["-odd.py:4", "-k", "3"]):
+        assert run(project, "similar", "--json", *arguments).json["of"]["path"] == "-odd.py"
+    for arguments in ([f"-odd.py:4@{commit}"], ["--", f"-odd.py:4@{commit}"], [f"-odd.py:4@{commit}", "--json"]):
+        assert run(project, "show", *arguments).code == 0
+
+
+def test_only_what_takes_a_range_offers_one(project: Repo, run: Run) -> None:
+    for command, takes in {"ask": True, "search": True, "similar": False, "overview": False, "index": False}.items():
+        assert ("A..B" in run(project, command, "-h").out) == takes

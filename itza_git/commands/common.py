@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import posixpath
+import re
 import shutil
 import sys
 import textwrap
@@ -40,6 +41,9 @@ SLOW_EMBEDDER_SECONDS = 20.0
 # A question waits so long for another process that indexes, which may be stopped or hang.
 BUSY_SECONDS = 10.0
 
+# A place whose path begins with a dash, and not `--path=src:3`.
+_DASHED_PLACE = re.compile(r"-(?!-[\w-]+=).*:[1-9].*", re.DOTALL)
+
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -50,13 +54,32 @@ def verbose_option(told: str) -> Callable[[Decorated], Decorated]:
     return click.option("-v", "--verbose", is_flag=True, help=told)
 
 
-def tree_options(command: Decorated) -> Decorated:
-    """`--rev`, `--branch` and `--worktree`: which tree is asked."""
-    command = click.option("--worktree", is_flag=True, help="With uncommitted and untracked content.")(command)
+def revision_options(command: Decorated, told: str = "Any revision: a tag, HEAD~2, stash@{0}.") -> Decorated:
+    """`--rev` and `--branch`: which commit is asked."""
     command = click.option("--branch", metavar="NAME", help="A local branch, without a checkout.")(command)
-    return click.option(
-        "--rev", default="HEAD", show_default=True, help="Any revision: a tag, HEAD~2, stash@{0}; or A..B."
-    )(command)
+    return click.option("--rev", default="HEAD", show_default=True, help=told)(command)
+
+
+def tree_options(command: Decorated) -> Decorated:
+    """`--rev` that may be a range, `--branch` and `--worktree`: which tree, or what change, is asked."""
+    command = worktree_option(command)
+    return revision_options(command, "Any revision: a tag, HEAD~2, stash@{0}; or A..B.")
+
+
+def worktree_option(command: Decorated) -> Decorated:
+    """`--worktree`."""
+    return click.option("--worktree", is_flag=True, help="With uncommitted and untracked content.")(command)
+
+
+class PlaceCommand(click.Command):
+    """A command whose argument is a place in a file (`PATH:LINE...`); it may begin with a dash, as a path may."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; a place is told from an option by its line."""
+        end = args.index("--") if "--" in args else len(args)
+        places = [one for one in args[:end] if _DASHED_PLACE.fullmatch(one)]
+        options = [one for one in args[:end] if one not in places]
+        return super().parse_args(ctx, [*options, "--", *places, *args[end + 1 :]])
 
 
 def filter_options(command: Decorated) -> Decorated:

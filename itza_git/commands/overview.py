@@ -10,8 +10,7 @@ from itza_git.commands import common
 
 
 @click.command()
-@click.option("--rev", default="HEAD", show_default=True, help="Any revision: a tag, HEAD~2, stash@{0}.")
-@click.option("--branch", metavar="NAME", help="A local branch, without a checkout.")
+@common.revision_options
 @click.option("--path", "paths", multiple=True, metavar="GLOB", help="Only these paths, from here; repeatable.")
 @common.json_option
 @common.verbose_option("Show all of each list.")

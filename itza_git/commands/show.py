@@ -32,8 +32,7 @@ def _shown(text: str) -> Shown:
         return itza.show(replace(citation, path=path))
 
 
-# A path may begin with a dash.
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(cls=common.PlaceCommand)
 @click.argument("citation")
 @common.json_option
 def show(citation: str, as_json: bool) -> int:

@@ -8,20 +8,22 @@ import re
 import click
 
 from itza_git import render, render_json
-from itza_git.answering.citation import LINES, WORKTREE, Citation, parse
+from itza_git.answering.citation import LINES, WORKTREE, Citation
 from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.errors import UsageError
 from itza_git.paths import quote, unquote
 
-_PLACE = re.compile(rf"(?P<path>.+?):(?P<first>{LINES})(?:-(?P<last>{LINES}))?(?::.*)?", re.DOTALL)
+_PLACE = re.compile(
+    rf'(?P<path>"(?:[^"\\]|\\.)*"|[^"].*?):(?P<first>{LINES})(?:-(?P<last>{LINES}))?(?::.*)?', re.DOTALL
+)
 
 
-# A path may begin with a dash.
-@click.command(context_settings={"ignore_unknown_options": True})
+@click.command(cls=common.PlaceCommand)
 @click.argument("place", metavar="PATH:LINE")
 @click.option("-k", "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most N passages.")
-@common.tree_options
+@common.revision_options
+@common.worktree_option
 @common.filter_options
 @common.json_option
 @common.verbose_option("Say how near the passages are, and what they share.")
@@ -38,8 +40,8 @@ def similar(
 ) -> int:
     """Show code like the definition around PATH:LINE, or like PATH:FIRST-LAST; copies are marked.
 
-    A whole citation (path:lines@commit) names the tree too. PATH is from here, or from the top of the repository.
-    Exit code 1 when nothing is like it.
+    A whole citation (path:lines@commit, or @ any revision) names the tree too. PATH is from here, or from the
+    top of the repository. Exit code 1 when nothing is like it.
     """
     with Itza.open() as itza, common.watch(common.patience(itza), common.BUSY_SECONDS) as watch:
         path, first, last, commit = _place(itza, place)
@@ -75,14 +77,14 @@ def similar(
 
 
 def _place(itza: Itza, text: str) -> tuple[str, int, int, str]:
-    """Path, first and last line of a place, and the commit of a citation, which may come with its symbol."""
-    try:
-        cited: Citation = parse(text.strip().partition("  ")[0])
-        return quote(cited.path), cited.first, cited.last, cited.commit
-    except UsageError:
-        found = _PLACE.fullmatch(text.strip())
+    """Path, first and last line of a place, and the commit of a citation, whatever revision names it."""
+    found = _PLACE.fullmatch(text.strip())
     if found is None:
-        raise UsageError(f"not a place: {text!r}", "write PATH:LINE or PATH:FIRST-LAST")
+        try:
+            cited: Citation = itza.citation(text)
+        except UsageError as e:
+            raise UsageError(f"not a place: {text!r}", "write PATH:LINE or PATH:FIRST-LAST") from e
+        return quote(cited.path), cited.first, cited.last, cited.commit
     first = int(found["first"])
     return _from_here(itza, found["path"]), first, int(found["last"] or first), ""
 
