@@ -11,6 +11,7 @@ from itza_git.records import Passage
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.search.dense import Dense, dense
 from itza_git.search.forms import forms
+from itza_git.search.joining import DEPTH, joined
 from itza_git.search.languages import ENGLISH
 from itza_git.search.lexical import idf_of, lexical
 from itza_git.search.question import Question
@@ -61,8 +62,9 @@ def search(
     question = Question(question.text, corpus.holding)
     words_found = lexical(corpus, question.terms, question.forms)
     nearness = dense(corpus, embedder.embed_question(question.content))
-    ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), max(limit, 5), evidence)
-    passages = [corpus.passage(r.passage, r.score, r.parts) for r in ranked[:limit]]
+    looked_at = max(int(DEPTH * limit), 5)
+    ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), looked_at, evidence)
+    passages = joined((corpus.passage(r.passage, r.score, r.parts) for r in ranked), limit)
     return _judged(corpus, passages, ranked[:5], question, nearness)
 
 
