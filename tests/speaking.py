@@ -118,8 +118,8 @@ class Wire:
 
 
 @contextmanager
-def wired(folder: Path, **variables: str) -> Iterator[Wire]:
-    """A server in a folder, spoken to line by line; it has to end by itself when the client leaves."""
+def wired(folder: Path, status: int = 0, **variables: str) -> Iterator[Wire]:
+    """A server in a folder, spoken to line by line; it has to end with a status when the client leaves."""
     process = subprocess.Popen(
         ["git-itza", "mcp"],
         cwd=folder,
@@ -135,7 +135,7 @@ def wired(folder: Path, **variables: str) -> Iterator[Wire]:
         yield wire
         out, err = process.communicate(timeout=LONGEST_SECONDS)
         wire.lines += out.splitlines(keepends=True)
-        assert process.returncode == 0, err
+        assert process.returncode == status, err
         assert "Traceback" not in err, err
     finally:
         process.kill()

@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -24,7 +25,7 @@ from itza_git.store import lock
 from tests.command import Run, environment
 from tests.model_server import ANSWERING, Script, serving
 from tests.repository import Repo
-from tests.speaking import OLD, refused, said, speak, until, wired
+from tests.speaking import LONGEST_SECONDS, OLD, refused, said, speak, until, wired
 
 TOOLS = {
     "search_codebase",
@@ -381,6 +382,15 @@ def test_nothing_but_the_protocol_comes_on_standard_output(code: Repo, tmp_path:
         assert "src/net.py" in found["result"]["content"][0]["text"]
     for line in wire.lines:
         assert json.loads(line)["jsonrpc"] == "2.0"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal to one process")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_server_ends_though_standard_input_stays_open(code: Repo, number: signal.Signals) -> None:
+    with wired(code.path, status=128 + number) as wire:
+        wire.shake_hands()
+        wire.process.send_signal(number)
+        wire.process.wait(LONGEST_SECONDS)
 
 
 def test_a_version_that_nobody_knows_is_answered_with_one_that_is_served(code: Repo) -> None:

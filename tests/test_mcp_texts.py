@@ -75,12 +75,11 @@ def test_a_schema_says_what_the_check_holds() -> None:
     assert schema["properties"]["kind"]["enum"] == ["function", "type"]
 
 
-@given(st.lists(LINES, min_size=1, max_size=12), st.integers(500, 8000))
+@given(st.lists(LINES, min_size=1, max_size=12), st.integers(300, 8000))
 def test_an_answer_keeps_to_its_budget_and_says_what_it_leaves_out(passages: list[list[str]], budget: int) -> None:
     pieces = [Piece(f"a/{at}.py:1-{len(lines)}@1a2b3c4", "", 1, tuple(lines)) for at, lines in enumerate(passages)]
     text = texts.passages(pieces, "where is it?", budget)
-    # Two long lines and the notes may come on top.
-    assert len(text) <= budget + 2 * texts.LONGEST_LINE + 300
+    assert len(text) <= budget
     shown = [piece for piece in pieces if piece.citation in text]
     assert shown == pieces[: len(shown)]
     left = re.search(r"(\d+) more passages? did not fit", text)
@@ -104,6 +103,44 @@ def test_a_cut_passage_keeps_its_first_line_and_the_lines_with_the_words() -> No
     assert shown[:2] == ["1\tdef work():", texts.CUT]
     assert "82\t    retry()" in shown
     assert shown[-1] == texts.CUT
+
+
+@given(LINES, st.integers(300, 2000))
+def test_lines_within_a_budget_keep_to_it_and_say_how_many_are_left(lines: list[str], budget: int) -> None:
+    text = texts.fitted(budget, "head", lambda room: texts.within(lines, room), "(a note)")
+    assert len(text) <= budget
+    assert text.startswith("head\n\n")
+    assert text.endswith("\n\n(a note)")
+
+
+def test_the_budget_bounds_the_whole_answer_of_every_tool(repo: Repo) -> None:
+    folder = "a folder with a long name of its own/" * 2
+    body = "".join(f"    retry({n})  # {'again and ' * (n % 40)}again\n" for n in range(60))
+    for at in range(12):
+        repo.write(f"{folder}retry{at}.py", f"def retry_{at}(limit):\n{body}")
+    repo.write("main.py", "import this\n\nif __name__ == '__main__':\n    print('x' * 9)\n" + f"# {'y' * 900}\n" * 3)
+    head = repo.commit("A subject\n\n" + "A line of the message that says why.\n" * 90)
+    with Itza.open(repo.path, {}) as itza:
+        itza.refresh()
+    where = f'"{folder}retry0.py":1-60'
+    calls: dict[str, dict[str, object]] = {
+        "search_codebase": {"query": "how is a retry limited?"},
+        "ask_codebase": {"question": "how is a retry limited?"},
+        "find_similar_patterns": {"where": where, "limit": 12},
+        "get_repo_overview": {},
+        "list_indexed_repos": {},
+        "read_citation": {"citation": f"{where}@HEAD"},
+        "verify_citations": {"text": f"{where}@{head[:10]} and main.py:1-2@{head[:10]}, " * 20},
+    }
+    assert calls.keys() == TOOLS.keys()
+    calls_with_budgets = [(name, given | {"budget": n}) for name, given in calls.items() for n in (300, 500, 2500)]
+    for citation in ("main.py:5-7@HEAD", f"commit {head[:10]}"):
+        calls_with_budgets.append(("read_citation", {"citation": citation, "budget": 300}))
+    for name, arguments in calls_with_budgets:
+        tool = TOOLS[name]
+        text = tool.answer(Quiet(), Places(repo.path), **checked(tool.parameters, arguments))
+        assert 20 < len(text) <= int(str(arguments["budget"])), (name, text)
+        assert "\n" in text or name == "list_indexed_repos"
 
 
 def test_what_is_not_indexed_is_told_with_the_reason() -> None:
@@ -282,7 +319,7 @@ def test_outside_of_a_repository_the_registered_ones_can_be_asked(repo: Repo, tm
     repo.commit()
     with pytest.raises(UsageError, match="no git repository at"):
         search(tmp_path, "here")
-    assert TOOLS["list_indexed_repos"].answer(Quiet(), Places(tmp_path)).startswith("no repository")
+    assert TOOLS["list_indexed_repos"].answer(Quiet(), Places(tmp_path), budget=500).startswith("no repository")
     repo.git("config", "--global", "itza.repo", str(repo.path))
     assert "a.py:1-2@" in search(tmp_path, "here")
     assert "a.py:1-2@" in search(tmp_path, "here", repo="repo")

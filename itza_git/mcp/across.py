@@ -66,11 +66,16 @@ def _text(
 ) -> str:
     pieces = [Piece.of(hit) for hit in result.hits if not kinds or hit.passage.kind in kinds]
     said = "" if pieces else ": nothing found"
-    return texts.joined(
-        f"{len(members)} repositories at their HEADs{said}",
-        texts.passages(pieces[:limit], query, budget, len(pieces) > limit),
-        "\n".join(f"({one})" for one in told),
+    return texts.fitted(
+        budget,
+        f"{_counted(len(members))}{said}",
+        lambda room: texts.passages(pieces[:limit], query, room, len(pieces) > limit),
+        *(f"({one})" for one in told),
     )
+
+
+def _counted(number: int) -> str:
+    return "1 repository at its HEAD" if number == 1 else f"{number} repositories at their HEADs"
 
 
 def working_folder(call: Call, places: Places) -> Path:

@@ -28,6 +28,8 @@ from itza_git.render import visible
 ASK_SECONDS = 20.0
 _POLL_SECONDS = 0.1
 _ANSWERED = (0, 1)
+# What asks a model now, to be stopped when the server is.
+_running: set[subprocess.Popen[bytes]] = set()
 
 
 def ask_codebase(
@@ -46,7 +48,7 @@ def ask_codebase(
     if repo == ALL:
         asked = _asked(call, working_folder(call, places), question, [*options, "--all-repos"])
         covered = Coverage(asked["coverage"]["indexed"], asked["coverage"]["total"])
-        return texts.joined(_answer(asked, question, budget), _noted(texts.coverage(covered, False, "")))
+        return _answer(asked, question, budget, "", texts.coverage(covered, False, ""))
     place = places.find(repo, call.roots)
     with place.itza() as itza:
         state = ready(call, place, itza, "HEAD" if rev == WORKTREE else rev, ASK_SECONDS)
@@ -55,7 +57,7 @@ def ask_codebase(
     asked = _asked(call, folder, question, options)
     covered = Coverage(asked["coverage"]["indexed"], asked["coverage"]["total"])
     head = where_at(place, asked["commit"], rev)
-    return texts.joined(head, _answer(asked, question, budget), _noted(state.missing(covered)))
+    return _answer(asked, question, budget, head, state.missing(covered))
 
 
 def _asked(call: Call, folder: Path, question: str, options: Sequence[str]) -> dict[str, Any]:
@@ -63,35 +65,39 @@ def _asked(call: Call, folder: Path, question: str, options: Sequence[str]) -> d
     return ask(folder, question, options, lambda: call.tell(int(time.monotonic() - began), 0, "asking a model"))
 
 
-def _noted(missing: str) -> str:
-    return f"({missing})" if missing else ""
-
-
 MOST_SAID = 400
 
 
-def _answer(asked: dict[str, Any], question: str, budget: int) -> str:
-    """The text of `ask --json`."""
+def _answer(asked: dict[str, Any], question: str, budget: int, where: str, missing: str) -> str:
+    """The text of `ask --json`, below the line that says where."""
     pieces = [
         Piece(hit["citation"], hit["symbol"], hit["start_line"], tuple(hit["text"].split("\n")))
         for hit in asked["passages"]
     ]
+    lacking = f"({missing})" if missing else ""
     if asked["status"] == "no_se":
-        nearest = "\n".join(piece.head for piece in pieces[:3])
-        missing = visible(asked["missing"] or "nothing here answers this")
-        return texts.joined(f"NO_SE: {missing}", f"nearest passages:\n{nearest}" if nearest else "")
+        nearest = ["", "nearest passages:", *(piece.head for piece in pieces[:3])] if pieces else []
+        lines = [f"NO_SE: {visible(asked['missing'] or 'nothing here answers this')}", *nearest]
+        return texts.fitted(budget, where, lambda room: texts.within(lines, room), lacking)
     if asked["status"] == "passages":
         note = visible(asked["note"] or "no model was asked")
-        return texts.joined(
-            f"No answer: {note}. The passages one would rest on:",
-            texts.passages(pieces, question, budget),
-            "\n".join(map(_reason, asked["commits"])),
+        return texts.fitted(
+            budget,
+            texts.joined(where, f"No answer: {note}. The passages one would rest on:"),
+            lambda room: texts.passages(pieces, question, room),
+            *map(_reason, asked["commits"]),
+            lacking,
         )
-    sources = "\n".join(f"[{one['n']}] {one['citation']}" for one in asked["citations"])
-    doubt = (
-        "" if asked["confidence"] == "high" else "(low confidence: what carries no [n] is not supported by a passage)"
+    lines = list(map(visible, asked["answer"].split("\n")))
+    sure = asked["confidence"] == "high"
+    return texts.fitted(
+        budget,
+        where,
+        lambda room: texts.within(lines, room),
+        *(f"[{one['n']}] {one['citation']}" for one in asked["citations"]),
+        "" if sure else "\n(low confidence: what carries no [n] is not supported by a passage)",
+        f"\n{lacking}" if lacking else "",
     )
-    return texts.joined("\n".join(map(visible, asked["answer"].split("\n"))), sources, doubt)
 
 
 def _reason(commit: dict[str, Any]) -> str:
@@ -132,16 +138,25 @@ def ask(folder: Path, question: str, options: Sequence[str], check: Callable[[],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
+        _running.add(process)
         try:
             out, err = _finished(process, check)
         except BaseException:
             process.kill()
             raise
+        finally:
+            _running.discard(process)
     if process.returncode not in _ANSWERED:
         raise _failure(err.decode("utf-8", "replace"))
     found = json.loads(out)
     assert isinstance(found, dict)
     return found
+
+
+def stop_asking() -> None:
+    """Kill every process that asks a model."""
+    for process in tuple(_running):
+        process.kill()
 
 
 def _finished(process: subprocess.Popen[bytes], check: Callable[[], None]) -> tuple[bytes, bytes]:

@@ -22,14 +22,13 @@ def read_citation(call: Call, places: Places, *, citation: str, repo: str | None
         place = places.find(repo, call.roots)
         with place.itza() as itza:
             commit = itza.show_commit(named)
-        return f"{place.name}\n{texts.within(shown_commit(commit, Style()).split(chr(10)), budget)}"
+        return texts.within([place.name, *shown_commit(commit, Style()).split("\n")], budget)
     place, citation = _of(places, citation, repo, call.roots)
     with place.itza() as itza:
         shown = itza.show(cited(itza, citation))
     lines = [f"{shown.citation.first + at}\t{visible(line.rstrip())}" for at, line in enumerate(shown.lines)]
-    lines[0] = lines[0][:budget]
     at = "the working tree" if shown.commit == WORKTREE else shown.commit[:10]
-    return f"{place.name} at {at}\n{texts.within(lines, budget)}"
+    return texts.within([f"{place.name} at {at}", *lines], budget)
 
 
 def _of(places: Places, citation: str, repo: str | None, roots: Sequence[Path]) -> tuple[Place, str]:
@@ -71,7 +70,7 @@ def verify_citations(
         reason = f" ({visible(verdict.reason)})" if verdict.reason else ""
         lines.append(f"{verdict.status} {render(one.found.citation)}{now}{reason}")
     summary = _summary([one.verdict.status for one in verification.checked])
-    return f"{where_at(place, verification.commit, rev)}: {summary}\n{texts.within(lines, budget)}"
+    return texts.within([f"{where_at(place, verification.commit, rev)}: {summary}", *lines], budget)
 
 
 def _summary(statuses: Sequence[str]) -> str:

@@ -67,11 +67,13 @@ def search_codebase(
     edited = rev == WORKTREE
     at = "HEAD" if edited else rev
     with place.itza() as itza:
-        state = ready(call, place, itza, at, SEARCH_SECONDS)
+        state = ready(call, place, itza, at, SEARCH_SECONDS, in_part=False)
         if state.knows_nothing(itza):
             pieces = by_words(itza, state.commit, query, path, language, limit)
             told = where_at(place, state.commit.id.hex(), rev)
-            return texts.joined(told, texts.passages(pieces, query, budget), f"({state.beginning()})")
+            return texts.fitted(
+                budget, told, lambda room: texts.passages(pieces, query, room), f"({state.beginning()})"
+            )
         result = itza.search(
             query,
             rev=at,
@@ -91,9 +93,10 @@ def search_codebase(
         if covered.indexed < covered.total / 2:
             pieces = [*by_words(itza, state.commit, query, path, language, limit), *pieces]
     said = "" if pieces and not weak else ": nothing here matches well; the nearest" if pieces else ": nothing found"
-    return texts.joined(
+    return texts.fitted(
+        budget,
         where_at(place, result.commit, rev) + said,
-        texts.passages(pieces[:limit], query, budget, len(pieces) > limit),
+        lambda room: texts.passages(pieces[:limit], query, room, len(pieces) > limit),
         _notes(result, state.missing(covered)),
     )
 
@@ -157,9 +160,11 @@ def find_similar_patterns(
     of = Piece.of(found.of).head
     pieces = [Piece.of(hit, "copy" if found.is_copy(hit) else "") for hit in found.hits]
     missing = state.missing(found.coverage)
-    return texts.joined(
+    sample = found.of.text[:LONGEST_SAMPLE]
+    return texts.fitted(
+        budget,
         f"{where_at(place, found.commit, rev)}: {'like' if pieces else 'nothing is like'} {of}",
-        texts.passages(pieces[:limit], found.of.text[:LONGEST_SAMPLE], budget, len(pieces) > limit),
+        lambda room: texts.passages(pieces[:limit], sample, room, len(pieces) > limit),
         f"({missing})" if missing else "",
     )
 
@@ -195,9 +200,10 @@ def get_repo_overview(
     shown = [re.sub(r"(?<=\S) {2,}", "  ", re.sub(r"  \(\d+ more: -v\)$", "", line)) for line in lines]
     counted = f"{found.files:,} files, {found.lines:,} lines"
     missing = state.missing(found.coverage)
-    return texts.joined(
+    return texts.fitted(
+        budget,
         f"{where_at(place, found.commit, rev)}: {counted}",
-        texts.within(shown, budget),
+        lambda room: texts.within(shown, room),
         f"({missing})" if missing else "",
     )
 

@@ -12,6 +12,8 @@ from itza_git.errors import ItzaError
 from itza_git.indexing import Watch
 
 _POLL_SECONDS = 0.05
+# What no machine indexes in less time than it takes to say so.
+MOST_BLOBS_A_SECOND = 2000
 
 
 class Indexing(threading.Thread):
@@ -38,12 +40,15 @@ class Indexing(threading.Thread):
     def _advance(self, done: int, total: int) -> None:
         self.done, self.total = done, total
 
-    def wait(self, seconds: float, tell: Callable[[int, int], None]) -> bool:
-        """Whether it ends within seconds. tell is called meanwhile with done and total; what it raises ends this."""
+    def wait(self, seconds: float, tell: Callable[[int, int], None], in_part: bool = True) -> bool:
+        """Whether it ends within seconds. tell is called meanwhile with done and total; what it raises ends this.
+
+        in_part: more of an index is worth waiting for too, not only the whole.
+        """
         deadline = time.monotonic() + seconds
         while self.is_alive():
             left = deadline - time.monotonic()
-            if left <= 0:
+            if left <= 0 or (not in_part and self.total - self.done > left * MOST_BLOBS_A_SECOND):
                 return False
             tell(self.done, self.total)
             self.join(min(left, _POLL_SECONDS))

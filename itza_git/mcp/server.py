@@ -7,6 +7,7 @@ print or a child process cannot get between the messages.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlparse
 from urllib.request import url2pathname
 
@@ -29,6 +30,7 @@ from mcp.shared.exceptions import MCPError
 from itza_git import __version__
 from itza_git.errors import ItzaError
 from itza_git.mcp.arguments import checked, schema_of
+from itza_git.mcp.asking import stop_asking
 from itza_git.mcp.indexing import Indexing
 from itza_git.mcp.places import Places
 from itza_git.mcp.tool import Tool
@@ -194,10 +196,15 @@ async def _serve(here: Path) -> None:
 
 def run(here: Path) -> None:
     """Serve one client until it closes its end."""
-    try:
-        anyio.run(_serve, here)
-    except KeyboardInterrupt:
-        os._exit(130)  # a thread waits for standard input, and would go on doing so
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stopped)
+    anyio.run(_serve, here)
     if any(isinstance(thread, Indexing) for thread in threading.enumerate()):
         # It is in the middle of a pack, in native code: ending the interpreter around it can crash.
         os._exit(0)
+
+
+def _stopped(number: int, frame: object) -> NoReturn:
+    """End at once: a thread waits for standard input, and would go on doing so. The store keeps every finished pack."""
+    stop_asking()
+    os._exit(128 + number)

@@ -1,12 +1,14 @@
 """Results as short text for a model's context: citation, symbol, numbered lines; what is cut or lacking is said.
 
+A budget is the most characters of a whole answer, its notes included.
+
 Every line of a repository stands behind its number, so none can pass for a line of ours. Tabs are kept: who edits a
 file needs them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from itza_git.records import Coverage
@@ -20,6 +22,11 @@ SHARE = 1.7
 LONGEST_LINE = 300
 LONGEST_SYMBOL = 100
 CUT = "…"
+# Room for what is said of passages that are cut or left out, and for that there are more lines.
+NOTE_CHARACTERS = 100
+MORE_CHARACTERS = 32
+# So much of a line is shown where nothing fits.
+LEAST_LINE = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,49 +48,68 @@ class Piece:
     def head(self) -> str:
         """Its citation and symbol."""
         symbol = visible(self.symbol)
-        return f"{self.citation}  {symbol if len(symbol) <= LONGEST_SYMBOL else symbol[:LONGEST_SYMBOL] + CUT}".rstrip()
+        return f"{self.citation}  {_cut(symbol, LONGEST_SYMBOL)}".rstrip()
+
+
+def fitted(budget: int, head: str, body: Callable[[int], str], *notes: str) -> str:
+    """Head, body and notes in budget characters. body makes its text of the characters that the others leave."""
+    after = "\n".join(note for note in notes if note)
+    frame = joined(head, after)
+    return within(joined(head, body(max(budget - len(frame) - 4, 0)), after).split("\n"), budget)
 
 
 def passages(pieces: Sequence[Piece], query: str, budget: int, more: bool = False) -> str:
-    """The pieces, the best first, in about budget characters; says how many did not fit, and which are cut.
+    """The pieces, the best first, in budget characters; says how many did not fit, and which are cut.
 
     more: there are more than these.
     """
     wanted = frozenset(Question(query).content_words)
     blocks: list[str] = []
-    left = budget
+    left = budget - NOTE_CHARACTERS
     for at, piece in enumerate(pieces):
         if blocks and left < LEAST_CHARACTERS:
             break
         share = int(left / (len(pieces) - at) * SHARE)
         for_next = LEAST_CHARACTERS if at + 1 < len(pieces) and left >= 2 * LEAST_CHARACTERS else 0
-        room = min(left - for_next, max(share, LEAST_CHARACTERS)) - len(piece.head)
+        room = min(left - for_next, max(share, LEAST_CHARACTERS)) - len(piece.head) - 1
         blocks.append("\n".join([piece.head, *numbered(piece.first, piece.lines, wanted, room)]))
         left -= len(blocks[-1]) + 2
     told = []
-    if any(line == CUT for block in blocks for line in block.split("\n")):
+    if any(line == CUT or len(line) > LONGEST_LINE for block in blocks for line in block.split("\n")):
         told.append(f"{CUT} is left out: read_citation shows it")
     if len(blocks) < len(pieces):
-        told.append(f"{_count(len(pieces) - len(blocks), 'more passage')} did not fit: raise budget")
+        told.append(f"{count(len(pieces) - len(blocks), 'more passage')} did not fit: raise budget")
     elif more:
         told.append("more passages: raise limit")
     return "\n\n".join([*blocks, *([f"({'; '.join(told)})"] if told else [])])
 
 
 def numbered(first: int, lines: Sequence[str], wanted: frozenset[str], room: int) -> list[str]:
-    """The lines behind their numbers; when they take more than room, the first and those with the wanted words."""
+    """The lines behind their numbers; when they take more than room, the first and those with the wanted words.
+
+    At least a part of one line, however small the room.
+    """
     lines = _without_blank_end(lines)
     shown = [f"{first + at}\t{_short(line)}" for at, line in enumerate(lines)]
-    if sum(map(len, shown)) + len(shown) <= room:
+    if _size(shown) <= room:
         return shown
-    mean = sum(map(len, shown)) / len(shown) + 1
-    size = max(int(room / mean) - 1, 1)
-    window = snippet(lines, wanted, size)
-    kept = shown[window.start : window.stop]
-    while len(kept) > 1 and sum(map(len, kept)) + len(kept) > room:
-        kept.pop()
+    size = max(int(room / _size(shown) * len(shown)) - 1, 1)
+    while _size(found := _window(shown, snippet(lines, wanted, size))) > room and size > 1:
+        size -= max(size // 8, 1)
+    if _size(found) <= room:
+        return found
+    best = snippet(lines, wanted, 1).start
+    return [*([CUT] if best else []), _cut(shown[best], max(room - 6, LEAST_LINE)), *([CUT] if len(lines) > 1 else [])]
+
+
+def _window(shown: Sequence[str], window: range) -> list[str]:
+    """The first line and those of the window, with marks where some are left out."""
     head = [] if window.start == 0 else [shown[0]] if window.start == 1 else [shown[0], CUT]
-    return [*head, *kept, *([CUT] if window.start + len(kept) < len(lines) else [])]
+    return [*head, *shown[window.start : window.stop], *([CUT] if window.stop < len(shown) else [])]
+
+
+def _size(lines: Sequence[str]) -> int:
+    return sum(map(len, lines)) + len(lines)
 
 
 def _without_blank_end(lines: Sequence[str]) -> Sequence[str]:
@@ -94,18 +120,24 @@ def _without_blank_end(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _short(line: str) -> str:
-    line = visible(line.rstrip())
-    return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + CUT
+    return _cut(visible(line.rstrip()), LONGEST_LINE)
+
+
+def _cut(line: str, length: int) -> str:
+    return line if len(line) <= length else line[:length] + CUT
 
 
 def within(lines: Sequence[str], budget: int) -> str:
-    """The lines that fit the budget, at least one; says how many did not."""
-    fitting, size = 0, 0
-    while fitting < len(lines) and (size := size + len(lines[fitting]) + 1) <= budget:
+    """The lines that fit the budget, at least a part of one; says how many did not."""
+    if _size(lines) - 1 <= budget:
+        return "\n".join(lines)
+    left = budget - MORE_CHARACTERS
+    fitting = 0
+    while fitting < len(lines) and len(lines[fitting]) + 1 <= left:
+        left -= len(lines[fitting]) + 1
         fitting += 1
-    kept = list(lines[: max(fitting, 1)])
-    left = len(lines) - len(kept)
-    return "\n".join([*kept, *([f"({_count(left, 'more line')}: raise budget)"] if left else [])])
+    kept = lines[:fitting] or [_cut(lines[0], max(left - 2, LEAST_LINE))]
+    return "\n".join([*kept, f"({count(max(len(lines) - len(kept), 1), 'more line')}: raise budget)"])
 
 
 def coverage(covered: Coverage, goes_on: bool, error: str) -> str:
@@ -123,5 +155,6 @@ def joined(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _count(number: int, noun: str) -> str:
+def count(number: int, noun: str) -> str:
+    """A number of things: "1 file", "2 files"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -53,7 +53,7 @@ class Tool:
 REPO = Parameter("repo", "string", "Name or path of another repository; see list_indexed_repos.")
 REPO_OR_ALL = Parameter("repo", "string", "Name or path of another repository, or 'all'.")
 REV = Parameter("rev", "string", f"Branch, tag or commit; default HEAD. '{WORKTREE}' adds uncommitted edits.")
-BUDGET = Parameter("budget", "integer", "Most characters.", default=6000, least=500, most=100_000)
+BUDGET = Parameter("budget", "integer", "Most characters, 300 at least.", default=6000, least=300, most=100_000)
 PATHS = Parameter("path", "strings", "Only these folders or globs: src, *.py.")
 LANGUAGES = Parameter("language", "strings", "Only these: python, go.")
 
@@ -85,20 +85,20 @@ class Ready:
         return texts.coverage(covered, run is not None and run.is_alive(), told)
 
 
-def ready(call: Call, place: Place, itza: Itza, rev: str, seconds: float) -> Ready:
+def ready(call: Call, place: Place, itza: Itza, rev: str, seconds: float, in_part: bool = True) -> Ready:
     """See that the store holds a revision: index it behind the call, and wait a while for that.
 
-    Of a range both ends; what is told is of the newer one.
+    Not in_part: do not wait for what cannot be whole by then. Of a range both ends; what is told is of the newer one.
     """
     asked = range_of(rev)
     if asked:
-        ready(call, place, itza, asked.old, seconds)
+        ready(call, place, itza, asked.old, seconds, in_part)
         rev = asked.new
     commit = itza.resolve(rev)
     if itza.holds(rev):
         return Ready(commit, None)
     run = place.index(rev, commit.id.hex())
-    run.wait(seconds, lambda done, total: call.tell(done, total, f"indexing {place.name}"))
+    run.wait(seconds, lambda done, total: call.tell(done, total, f"indexing {place.name}"), in_part)
     return Ready(commit, run)
 
 

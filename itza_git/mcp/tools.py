@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from itza_git.errors import ItzaError
+from itza_git.mcp import texts
 from itza_git.mcp.asking import ASK
 from itza_git.mcp.citations import READ, VERIFY
 from itza_git.mcp.finding import OVERVIEW, SEARCH, SIMILAR
 from itza_git.mcp.places import Place, Places
-from itza_git.mcp.tool import Call, Tool
+from itza_git.mcp.tool import BUDGET, Call, Tool
 from itza_git.render import visible
 
 
-def list_indexed_repos(call: Call, places: Places) -> str:
+def list_indexed_repos(call: Call, places: Places, *, budget: int) -> str:
     """The repositories that can be named, and how much of each is indexed."""
     local = places.local(call.roots)
     lines = []
     for place in places.all(call.roots):
         here = " (here)" if place.path in local else ""
         lines.append(f"{place.name}{here}  {visible(str(place.path))}  {_state(place)}")
-    return "\n".join(lines) or "no repository: start the server in one, or: git itza repos add PATH"
+    none = "no repository: start the server in one, or: git itza repos add PATH"
+    return texts.within(lines or [none], budget)
 
 
 def _state(place: Place) -> str:
@@ -37,7 +39,7 @@ REPOS = Tool(
     "List repositories",
     "The repositories that the other tools can search, with branch, commit and state of the index. Not needed for the "
     "one you work in.",
-    (),
+    (BUDGET,),
     list_indexed_repos,
 )
 
