@@ -307,15 +307,18 @@ class Itza:
 
         return citing.understood(self.repository, text)
 
-    def show(self, citation: Citation) -> Shown:
-        """The cited lines at the cited commit. Raises `UsageError` when the commit has no such file or lines."""
+    def show(self, citation: Citation, here: bytes = b"") -> Shown:
+        """The cited lines at the cited commit. Raises `UsageError` when the commit has no such file or lines.
+
+        A path that is not there is tried from the folder here too, which is a path from the top.
+        """
         from itza_git import citing
         from itza_git.answering.citation import WORKTREE
 
         if citation.commit == WORKTREE:
             head = self.resolve()
-            return citing.show_uncommitted(self.repository, citation, head, self._policy(head).max_file_size)
-        return citing.show(self.repository, citation)
+            return citing.show_uncommitted(self.repository, citation, head, self._policy(head).max_file_size, here)
+        return citing.show(self.repository, citation, here)
 
     def show_commit(self, citation: CommitCitation) -> ShownCommit:
         """The cited commit and what it changed. Raises `UnknownRevision`, `UsageError` for one with another subject."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,10 @@ from itza_git.trees import resolve
 
 if TYPE_CHECKING:  # only named here
     from itza_git.answering.answer import Cited
+
+
+# Where git looks for a NUL byte, which no text has.
+_LOOKED_AT = 8000
 
 
 def cite(repository: Repository, path: bytes, first: int, last: int, commit: bytes | None) -> str:
@@ -52,10 +58,11 @@ def hits(
     return found
 
 
-def show(repository: Repository, citation: Citation) -> Shown:
-    """The cited lines at the cited commit. Raises `UsageError`, `UnknownRevision`."""
+def show(repository: Repository, citation: Citation, here: bytes = b"") -> Shown:
+    """The cited lines at the cited commit; see `Itza.show`. Raises `UsageError`, `UnknownRevision`."""
     commit = repository.resolve(citation.commit)
     entries = {entry.path: entry for entry in repository.tree(commit.tree)}
+    citation = _from(here, citation, entries)
     entry = entries.get(citation.path)
     at = repository.abbreviate(commit.id)
     if entry is None:
@@ -63,10 +70,13 @@ def show(repository: Repository, citation: Citation) -> Shown:
     return _shown(citation, repository.read(entry.id), commit.id.hex(), at)
 
 
-def show_uncommitted(repository: Repository, citation: Citation, head: Commit, largest: int) -> Shown:
+def show_uncommitted(
+    repository: Repository, citation: Citation, head: Commit, largest: int, here: bytes = b""
+) -> Shown:
     """The cited lines of the working tree; of a file of at most largest bytes. Raises `UsageError`."""
     changes = {change.path: change.new for change in repository.uncommitted(largest)}
     committed = {entry.path: entry for entry in repository.tree(head.tree)}
+    citation = _from(here, citation, {path: one for path, one in (committed | changes).items() if one})
     found = (committed | changes).get(citation.path)
     if found is None or found.mode in (SYMLINK, GITLINK):
         raise UsageError(f"{quote(citation.path)} is no file of the working tree", "git status")
@@ -79,12 +89,28 @@ def _decoded(lines: Sequence[bytes]) -> list[str]:
     return [line.decode("utf-8", "replace") for line in lines]
 
 
+def _from(here: bytes, citation: Citation, known: Container[bytes]) -> Citation:
+    """The citation with its path from the top: as it stands where that is known, else from the folder here."""
+    path = posixpath.normpath(posixpath.join(here, citation.path))
+    return replace(citation, path=path) if citation.path not in known and path in known else citation
+
+
 def _shown(citation: Citation, data: bytes, commit: str, place: str) -> Shown:
+    name = quote(citation.path)
+    at = "HEAD" if commit == WORKTREE else place
+    if b"\0" in data[:_LOOKED_AT]:
+        raise UsageError(f"{name} is binary at {place}", f"git cat-file -s {shlex.quote(f'{at}:{name}')}")
     lines = _decoded(split_lines(data))
+    if not lines:
+        raise UsageError(f"{name} is empty at {place}", f"git log --oneline {at} -- {shlex.quote(name)}")
     if citation.last > len(lines):
+        first, written = (
+            citation.first if citation.first <= len(lines) else 1,
+            WORKTREE if commit == WORKTREE else place,
+        )
         raise UsageError(
-            f"{quote(citation.path)} has {len(lines)} lines at {place}, not {citation.last}",
-            f"git itza show {render(replace(citation, first=1, last=max(len(lines), 1)))}",
+            f"{name} has {len(lines)} line{'' if len(lines) == 1 else 's'} at {place}, not {citation.last}",
+            f"git itza show {shlex.quote(render(replace(citation, first=first, last=len(lines), commit=written)))}",
         )
     return Shown(citation, commit, tuple(lines[citation.first - 1 : citation.last]))
 
@@ -96,12 +122,16 @@ def understood(repository: Repository, text: str) -> Citation:
     """
     try:
         return parse(text.strip())
-    except UsageError:
+    except UsageError as e:
         # A revision may hold an `@` itself: `HEAD@{1}`.
         found = re.fullmatch(rf"(.+:{LINES}(?:-{LINES})?)@(.+?)(?:  .*)?", text.strip(), re.DOTALL)
         if found is None:
             raise
-        return parse(f"{found[1]}@{resolve(repository, found[2]).id.hex()}")
+        commit = resolve(repository, found[2]).id.hex()
+        try:
+            return parse(f"{found[1]}@{commit}")
+        except UsageError:
+            raise e from None  # in the words that were written
 
 
 def cited(repository: Repository, one: Cited, result: SearchResult) -> str:

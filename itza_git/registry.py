@@ -6,12 +6,13 @@ Only paths are kept, as `git maintenance register` keeps them; each repository k
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from itza_git.errors import GitError, UsageError
+from itza_git.errors import GitError, NotARepository, UsageError
 from itza_git.git import Repository, open_repository, user_config
 
 KEY = "itza.repo"
@@ -46,7 +47,13 @@ def named(paths: Sequence[Path]) -> tuple[Entry, ...]:
 
 def add(path: Path) -> Entry:
     """Register the repository that path lies in; once is enough. Raises `NotARepository`, `GitError`."""
-    place = place_of(open_repository(path))
+    if not path.exists():
+        raise UsageError(f"no such folder: {path}", "git itza repos add PATH")
+    try:
+        place = place_of(open_repository(path))
+    except NotARepository as e:
+        # The hint for somebody who stands in that folder is none here.
+        raise NotARepository(str(e), f"git -C {shlex.quote(os.fspath(path))} init") from e
     if place not in {entry.path for entry in entries()}:
         user_config.add(KEY, os.fspath(place))
     return next(entry for entry in entries() if entry.path == place)
@@ -85,6 +92,21 @@ def _known(known: Sequence[Entry]) -> str:
     if not known:
         return "git itza repos add PATH"
     return f"known are {', '.join(entry.name for entry in known)}: git itza repos"
+
+
+def there(entry: Entry) -> Path:
+    """The path of a repository that is still there. Raises `NotARepository`.
+
+    git would look for one in the folders above.
+    """
+    if not entry.path.exists():
+        raise NotARepository(f"{entry.path} is gone", forget_hint(entry))
+    return entry.path
+
+
+def forget_hint(entry: Entry) -> str:
+    """The command that forgets a repository."""
+    return f"git itza repos remove {shlex.quote(entry.name)}"
 
 
 def place_of(repository: Repository) -> Path:

@@ -62,7 +62,7 @@ class Several:
             try:
                 first = next(iter(members.values()), None)
                 shared = {name: getattr(first.settings, name) for name in _EMBEDDING} if first else {}
-                members[entry.name] = Itza.open(entry.path, **shared)
+                members[entry.name] = Itza.open(registry.there(entry), **shared)
             except ItzaError as e:
                 failed.append(_unsearched(entry.name, entry.path, e))
         if not members:
@@ -239,7 +239,7 @@ def _elsewhere(one: Checked) -> Checked:
         return one
     entry, path = named
     try:
-        with Itza.open(entry.path) as itza:
+        with Itza.open(registry.there(entry)) as itza:
             verdict = itza.verify(render(replace(citation, path=path))).checked[0].verdict
     except GitError as e:
         return replace(one, verdict=replace(one.verdict, reason=str(e)))

@@ -19,7 +19,7 @@ import pytest
 
 from itza_git import cli, faults
 from itza_git.api import Itza
-from tests.command import Done, environment, inside, itza
+from tests.command import Done, Run, environment, inside, itza
 from tests.repository import Repo
 
 HEAD_KEYS = ["schema", "query", "commit", "rev", "dirty", "recipe", "coverage"]
@@ -673,6 +673,58 @@ def test_show_takes_any_revision_and_a_line_copied_with_its_symbol(project: Repo
     assert itza(project, "show", "src/retry.py:1-2@HEAD").out == expected
     assert itza(project, "show", "src/retry.py:1-2@main  retry_limit").out == expected
     assert itza(project, "show", "src/retry.py:1-2@nowhere").code == 2
+
+
+def test_show_looks_from_the_current_folder_where_the_top_has_no_such_file(project: Repo, run: Run) -> None:
+    expected = run(project, "show", "src/retry.py:1-2@HEAD").out
+    assert run(project.path / "src", "show", "src/retry.py:1-2@HEAD").out == expected
+    assert run(project.path / "src", "show", "retry.py:1-2@HEAD").out == expected
+    assert run(project.path / "src", "show", "retry.py:1-2@worktree").out == expected
+    assert run(project.path / "src", "show", "../src/retry.py:1-2@HEAD").out == expected
+    assert run(project.path / "src", "show", "--json", "retry.py:1-2@HEAD").json["path"] == "src/retry.py"
+    project.write("src/README.md", "another\n")
+    project.commit()
+    assert run(project.path / "src", "show", "README.md:1@HEAD").out != "1  another\n"
+
+
+@pytest.mark.parametrize(
+    ("citation", "what", "hint"),
+    [
+        ("src/retry.py:1-2", "it names no commit", "git itza show src/retry.py:1-2@HEAD"),
+        ("src/retry.py:5-2@HEAD", "line 2 comes before line 5", ""),
+        ("src/retry.py:0-3@HEAD", "the first line of a file is 1", ""),
+        ("src/retry.py:2-20000@HEAD", "lines at", "git itza show src/retry.py:2@"),
+        ("src/retry.py:900-20000@HEAD", "lines at", "git itza show src/retry.py:1-"),
+        ("empty.typed:1@HEAD", "empty.typed is empty at", "git log --oneline "),
+        ("logo.png:1@HEAD", "logo.png is binary at", "git cat-file -s "),
+    ],
+)
+def test_show_says_what_is_wrong_with_a_citation(project: Repo, run: Run, citation: str, what: str, hint: str) -> None:
+    project.write("empty.typed", "")
+    project.write("logo.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
+    project.commit()
+    done = run(project, "show", citation)
+    assert done.code == 2
+    assert what in done.error[0]
+    assert done.error[1].startswith(f"hint: {hint}")
+    assert citation not in done.error[1].split()  # never the command that has just failed
+
+
+def test_show_takes_a_commit_without_quotes_and_by_any_name(project: Repo, run: Run) -> None:
+    subject = "A reason, of several words"
+    head = project.commit(subject)
+    expected = run(project, "show", f"commit {head[:12]}").out
+    assert "A reason, of several words" in expected
+    for args in (
+        ["commit", head[:12]],
+        ["commit HEAD"],
+        ["commit", "main"],
+        ["commit", head, subject],
+    ):
+        assert run(project, "show", *args).out == expected
+    assert run(project, "show", "commit", "HEAD", "Another one").code == 2
+    assert run(project, "show", "commit", "nowhere").code == 2
+    assert run(project, "show", "a.py:1@HEAD", "b.py:1@HEAD").code == 2
 
 
 def test_a_line_that_goes_to_a_pipe_is_not_cut(repo: Repo) -> None:

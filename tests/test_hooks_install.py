@@ -7,6 +7,7 @@ import shlex
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from itza_git.errors import GitError
 from itza_git.git import open_repository
 from itza_git.hooks import scripts
+from itza_git.hooks.health import _state
 from itza_git.hooks.install import install, uninstall
 from itza_git.hooks.scripts import EVENTS
 from itza_git.hooks.state import HooksState, state_of
@@ -369,6 +371,16 @@ def test_tracked_hooks_are_not_touched(repo: Repo) -> None:
     assert "git itza hook" in refused.value.hint
     assert repo.git("status", "--porcelain") == ""
     assert state(repo.path).refusal
+
+
+def test_what_would_be_refused_is_not_recommended(repo: Repo) -> None:
+    foreign(repo.path / ".githooks" / "post-commit", b"#!/bin/sh\n")
+    repo.git("config", "core.hooksPath", ".githooks")
+    repo.commit()
+    found = state(repo.path)
+    told = _state(replace(found, refusal="why not"))
+    assert told == "not installed, and cannot be: why not"
+    assert _state(replace(found, refusal="")) == "not installed: git itza hooks install"
 
 
 @pytest.mark.parametrize("setting", ["~/hk", "/dev/null"])

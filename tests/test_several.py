@@ -41,7 +41,7 @@ def test_names_are_the_last_parts_of_paths_made_unique() -> None:
 
 def test_a_repository_is_registered_once_by_the_top_of_its_tree(two: tuple[Repo, Repo], run: Run) -> None:
     client, _ = two
-    assert run(client.path / "src", "repos", "add", ".").out == f"added client  {client.path}\n"
+    assert run(client.path / "src", "repos", "add", ".").out == f"already there: client  {client.path}\n"
     assert [one.name for one in registry.entries()] == ["client", "store"]
 
 
@@ -98,6 +98,27 @@ def test_the_list_says_what_is_indexed_and_what_is_gone(two: tuple[Repo, Repo], 
         client.git("rev-parse", "HEAD")[:12],
         "1/1",
     ]
+
+
+def test_a_repository_that_is_gone_keeps_the_columns_and_is_told_how_to_be_forgotten(
+    two: tuple[Repo, Repo], run: Run
+) -> None:
+    client, store = two
+    shutil.rmtree(store.path)
+    listed = run(client.path, "repos")
+    lines = listed.out.splitlines()
+    assert len({line.index(str(one.path)) for line, one in zip(lines, two, strict=True)}) == 1
+    told = [f"error: store: {store.path} is gone", "hint: git itza repos remove store"]
+    assert listed.error == [line.replace("store: ", "", 1) for line in told]
+    assert run(client.path, "repos", "index", "store").error == listed.error
+
+
+def test_what_cannot_be_registered_is_said_with_what_to_type(two: tuple[Repo, Repo], tmp_path: Path, run: Run) -> None:
+    client, _ = two
+    done = run(client.path, "repos", "add", "nope")
+    assert (done.code, done.error) == (2, ["error: no such folder: nope", "hint: git itza repos add PATH"])
+    (tmp_path / "plain").mkdir()
+    assert run(tmp_path, "repos", "add", "plain").error[1] == "hint: git -C plain init"
 
 
 def test_one_repository_that_fails_does_not_stop_the_others(two: tuple[Repo, Repo], run: Run) -> None:

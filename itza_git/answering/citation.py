@@ -8,6 +8,7 @@ it; see finding.py for how citations are found there.
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 
 from itza_git.errors import UsageError
@@ -23,6 +24,9 @@ LINES = r"[1-9][0-9]*"
 _CITATION = re.compile(
     rf'(?P<path>"(?:[^"\\]|\\.)*"|[^":@\n][^:@\n]*):(?P<first>{LINES})(?:-(?P<last>{LINES}))?@(?P<commit>{COMMIT})'
 )
+
+# What somebody wrote who did not know the form by heart.
+_NEARLY = re.compile(r"(?P<path>.+):(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?(?:@(?P<commit>.*))?")
 
 SUBJECT = r'"(?:[^"\\\n]|\\.)*"'
 COMMIT_CITATION = re.compile(rf"\bcommit (?P<id>{ID}) (?P<subject>{SUBJECT})")
@@ -110,4 +114,16 @@ def parse(text: str) -> Citation:
 
 
 def _not_a_citation(text: str) -> UsageError:
-    return UsageError(f"not a citation: {text!r}", "write path:first-last@commit, as `git itza ask` prints it")
+    """What is wrong with a text that is no citation, and how to write it."""
+    what, hint = f"not a citation: {text!r}", "write path:first-last@commit, as `git itza ask` prints it"
+    found = _NEARLY.fullmatch(text.strip())
+    if found is None:
+        return UsageError(what, hint)
+    first, last = found["first"], found["last"] or found["first"]
+    if not int(first):
+        return UsageError(f"{what}: the first line of a file is 1", hint)
+    if len(last.lstrip("0")) < len(first.lstrip("0")) or (len(last) == len(first) and last < first):
+        return UsageError(f"{what}: line {last} comes before line {first}", hint)
+    if found["commit"] is None:
+        return UsageError(f"{what}: it names no commit", f"git itza show {shlex.quote(text.strip() + '@HEAD')}")
+    return UsageError(what, hint)

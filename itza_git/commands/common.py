@@ -123,18 +123,24 @@ def one_tree(rev: str, branch: str | None, worktree: bool) -> None:
 
 def from_top(itza: Itza, patterns: Sequence[str]) -> list[str]:
     """Pathspecs as git reads them, from the current folder (`:/` from the top), turned to the top of the repository."""
-    worktree = itza.repository.worktree
-    here = os.path.relpath(os.path.realpath("."), os.path.realpath(worktree)) if worktree else "."
+    here = folder(itza)
     found = []
     for pattern in patterns:
         if pattern.startswith((":/", ":(top)")):
             found.append(pattern)
             continue
-        path = posixpath.normpath(posixpath.join("" if here.startswith("..") else here.replace(os.sep, "/"), pattern))
+        path = posixpath.normpath(posixpath.join(here, pattern))
         if path.startswith(".."):
             raise UsageError(f"{pattern} is outside the repository", "git rev-parse --show-toplevel")
         found.append("*" if path == "." else path)
     return found
+
+
+def folder(itza: Itza) -> str:
+    """The current folder as a path from the top of the repository; empty there, and outside of it."""
+    worktree = itza.repository.worktree
+    here = os.path.relpath(os.path.realpath("."), os.path.realpath(worktree)) if worktree else "."
+    return "" if here == "." or here.startswith("..") else here.replace(os.sep, "/")
 
 
 def style() -> Style:

@@ -68,7 +68,7 @@ def _hint(found: Health) -> str:
     if found.last_error is not None:
         return found.last_error.hint
     if found.hooks.refusal:
-        return f"{found.hooks.refusal}; {found.hooks.hint}"
+        return found.hooks.hint
     off = next((one.event for one in found.hooks.events if one.state == "off"), "")
     if off:
         return f"git config --show-origin --get-regexp '^hook[.].*{off}[.]enabled'"

@@ -11,7 +11,7 @@ import click
 from itza_git import registry, render, render_json
 from itza_git.api import Itza
 from itza_git.commands import common
-from itza_git.errors import ItzaError
+from itza_git.errors import ItzaError, NotARepository
 from itza_git.registry import Entry
 from itza_git.results import BranchStatus, IndexReport
 
@@ -33,7 +33,15 @@ def repos(context: click.Context, as_json: bool) -> int:
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 def add(paths: tuple[Path, ...]) -> int:
     """Register the repositories that these folders lie in."""
-    return _each([os.fspath(path) for path in paths], lambda path: _line("added", registry.add(Path(path))))
+    known = {entry.path for entry in registry.entries()}
+
+    def added(path: str) -> str:
+        entry = registry.add(Path(path))
+        done = "already there:" if entry.path in known else "added"
+        known.add(entry.path)
+        return _line(done, entry)
+
+    return _each([os.fspath(path) for path in paths], added)
 
 
 @repos.command()
@@ -75,11 +83,12 @@ def index(names: tuple[str, ...], as_json: bool) -> int:
 
 def _index(entry: Entry, what: str) -> IndexReport | ItzaError:
     try:
-        with Itza.open(entry.path) as itza, common.watch(what=what) as watch:
+        with Itza.open(registry.there(entry)) as itza, common.watch(what=what) as watch:
             return itza.refresh(watch=watch)
     except ItzaError as e:
-        _tell_failure(entry.name, e)
-        return e
+        error = _from_here(entry, e)
+        _tell_failure(entry.name, error)
+        return error
 
 
 def _each(given: list[str], act: Any) -> int:  # noqa: ANN401 - what a command does with one argument
@@ -113,10 +122,16 @@ def _list(as_json: bool) -> int:
         return 0
     if not entries:
         _nothing()
-    width = max((len(entry.name) for entry in entries), default=0)
-    for entry, state in states:
-        told = render.clean(str(state)) if isinstance(state, ItzaError) else _told(state)
-        click.echo(f"{render.clean(entry.name):<{width}}  {told}  {render.clean(str(entry.path))}")
+    rows = [(render.clean(entry.name), _told(entry, state), entry, state) for entry, state in states]
+    widths = [
+        max((render.columns(name) for name, *_ in rows), default=0),
+        max((len(row[1]) for row in rows), default=0),
+    ]
+    for name, told, entry, state in rows:
+        padding = " " * (widths[0] - render.columns(name))
+        click.echo(f"{name}{padding}  {told:<{widths[1]}}  {render.clean(str(entry.path))}")
+        if isinstance(state, ItzaError):
+            _tell_failure(entry.name, state)
     return 0
 
 
@@ -127,13 +142,20 @@ def _nothing() -> None:
 
 def _state(entry: Entry) -> BranchStatus | ItzaError | None:
     try:
-        with Itza.open(entry.path) as itza:
+        with Itza.open(registry.there(entry)) as itza:
             return itza.status().head
     except ItzaError as e:
-        return e
+        return _from_here(entry, e)
 
 
-def _told(head: BranchStatus | None) -> str:
+def _from_here(entry: Entry, error: ItzaError) -> ItzaError:
+    """The error, with what helps here when the folder is no repository any more."""
+    return NotARepository(str(error), registry.forget_hint(entry)) if isinstance(error, NotARepository) else error
+
+
+def _told(entry: Entry, head: BranchStatus | ItzaError | None) -> str:
+    if isinstance(head, ItzaError):
+        return "cannot be read" if entry.path.exists() else "gone"
     if head is None:
         return "no commit yet"
     return f"{head.commit[:12]}  {head.coverage.indexed}/{head.coverage.total} files"

@@ -45,6 +45,8 @@ def summary(found: Health) -> list[str]:
 def _state(hooks: HooksState) -> str:
     if hooks.live:
         return f"live ({hooks.mechanism})"
+    if not hooks.installed and hooks.refusal:
+        return f"not installed, and cannot be: {hooks.refusal}"
     if not hooks.installed:
         return "not installed: git itza hooks install"
     broken = next(one for one in hooks.events if one.state != "live")
