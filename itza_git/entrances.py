@@ -27,12 +27,21 @@ _SCRIPT_LINE = re.compile(rb"([\w.-]+)\s*=\s*([\w.]+):(\w+)")
 _GEM_NAME = re.compile(rb"\.name\s*=\s*[\"']([\w-]+)[\"']")
 _GO_MODULE = re.compile(rb"^module[ \t]+([\w./~-]+)", re.MULTILINE)
 _MAJOR = re.compile(r"/v\d+$")
+_ARTIFACT = re.compile(rb"<artifactId>\s*([\w.-]+)\s*<")
+_PARENT = re.compile(rb"<parent>.*?</parent>", re.DOTALL)
+_JVM_PROGRAM = re.compile(rb"\bmainClass(?:Name)?\b|spring-boot|springframework\.boot|[\"'.]application[\"']")
+_JVM_ROOTS = tuple(
+    f"src/{part}/{language}" for part in ("main", "commonMain") for language in ("java", "kotlin", "scala", "groovy")
+)
 _ENDINGS = ("", ".js", ".ts", ".mjs", ".cjs", "/index.js", "/index.ts")
 
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """A way in: its kind, the name that it is called by, the file, and the name of the function there, or nothing."""
+    """A way in: its kind, the name that it is called by, the file, and the name of the function there, or nothing.
+
+    Where a whole folder is loaded, path is that folder, with a slash at its end.
+    """
 
     kind: str
     name: str
@@ -146,9 +155,26 @@ def _go(data: bytes, folder: str, known: frozenset[bytes]) -> Iterator[Entrance]
 
 
 def _composer(data: bytes, folder: str, known: frozenset[bytes]) -> Iterator[Entrance]:
-    commands = json.loads(data).get("bin", [])
-    for target in [commands] if isinstance(commands, str) else commands:
-        yield from _file(COMMAND, posixpath.basename(str(target)), str(target), folder, known)
+    manifest = json.loads(data)
+    for target in _list(manifest.get("bin", [])):
+        yield from _file(COMMAND, posixpath.basename(target), target, folder, known)
+    name = str(manifest.get("name", "")).rpartition("/")[2]
+    for roots in manifest.get("autoload", {}).get("psr-4", {}).values():
+        for root in _list(roots):
+            yield from _folder(name, root, folder, known)
+
+
+def _list(value: Any) -> list[str]:  # noqa: ANN401 - any JSON value
+    return [value] if isinstance(value, str) else [str(one) for one in value]
+
+
+def _jvm(data: bytes, folder: str, known: frozenset[bytes]) -> Iterator[Entrance]:
+    if _JVM_PROGRAM.search(data):
+        return
+    named = _ARTIFACT.search(_PARENT.sub(b"", data))
+    name = named[1].decode("utf-8", "replace") if named else posixpath.basename(folder)
+    for root in _JVM_ROOTS:
+        yield from _folder(name, root, folder, known)
 
 
 def _gem(data: bytes, folder: str, known: frozenset[bytes]) -> Iterator[Entrance]:
@@ -175,6 +201,13 @@ def _file(kind: str, name: str, target: str, folder: str, known: frozenset[bytes
             return
 
 
+def _folder(name: str, target: str, folder: str, known: frozenset[bytes]) -> Iterator[Entrance]:
+    """A folder that is loaded as a whole, with a slash at its end."""
+    path = posixpath.normpath(posixpath.join(folder, target)).encode("utf-8", "surrogateescape") + b"/"
+    if any(one.startswith(path) for one in known):
+        yield Entrance(LIBRARY, name, path)
+
+
 _Finder = Callable[[bytes, str, frozenset[bytes]], Iterator[Entrance]]
 _FINDERS: Mapping[str, _Finder] = {
     "pyproject.toml": _python,
@@ -183,6 +216,9 @@ _FINDERS: Mapping[str, _Finder] = {
     "package.json": _node,
     "Cargo.toml": _cargo,
     "composer.json": _composer,
+    "pom.xml": _jvm,
+    "build.gradle": _jvm,
+    "build.gradle.kts": _jvm,
     "go.mod": _go,
     "Dockerfile": _image,
 }

@@ -6,8 +6,11 @@ model. `Overview` is complete enough to be rendered as it is.
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -21,6 +24,7 @@ from itza_git.errors import UnreadableObject
 from itza_git.git import Repository
 from itza_git.search.centrality import DEFINING, MOST_NAMES, Central, central
 from itza_git.search.definitions import Definition, definitions
+from itza_git.search.definitions import declared as own_definitions
 from itza_git.search.roles import role_of, test_folder
 from itza_git.surroundings import BUILD_KINDS, build_kind, reading_order
 from itza_git.survey import Area, LanguageShare, Overview, Spot
@@ -30,14 +34,14 @@ from itza_git.words import words
 MOST_CENTRAL = 30
 MOST_ENTRY_POINTS = 30
 MOST_DOCUMENTS = 12
-MOST_AREAS = 30
 # A folder with so much of the code is looked into: its folders are the areas.
 LARGEST_AREA = 0.6
 DEEPEST_AREA = 4
-LEAST_CODE = 0.2
 AREA_NAMES = 4
 # What is not there to test, to show, or from others.
 _OURS = ("code", "data", "docs")
+_SHARING_MAIN = ("c", "cpp")
+_OTHER_MAIN = re.compile(rb"\b([a-z]\w*_main)\s*\(")
 _MAIN_IN_CLASS = ("java", "csharp", "kotlin", "scala")
 
 
@@ -71,17 +75,22 @@ class _Survey:
         self.paths = corpus.view.paths
         held = np.flatnonzero(corpus.passages_of_entry).tolist()
         self.language = {entry: corpus.language(entry) for entry in held}
-        self.role = {entry: role_of(self.paths[entry], self.language[entry]) for entry in held}
+        self.role = {entry: _role(self.paths[entry], self.language[entry]) for entry in held}
         last = corpus.first_passage + corpus.passages_of_entry - 1
         self.lines = {entry: corpus.chunk(int(last[entry])).last for entry in held}
         allowed = corpus.allowed(tree.wanted)
         self.entries = [entry for entry in held if allowed[entry]]
-        self._defined = definitions(corpus)
         self._code = [entry for entry in held if self.role[entry] == "code"]
+        known = {entry: self.language[entry] for entry in self._code}
+        self._defined = own_definitions(definitions(corpus), known, lambda entry: self._read(self._blob(entry)))
 
     @cached_property
     def _central(self) -> Central:
         return central(self._corpus, {entry: self.language[entry] for entry in self._code}, self._defined, self._read)
+
+    def _blob(self, entry: int) -> bytes:
+        found: bytes = self._corpus.view.id[entry].tobytes()
+        return found
 
     def _read(self, blob: bytes) -> bytes:
         try:
@@ -107,11 +116,12 @@ class _Survey:
     # Areas
 
     def areas(self) -> list[Area]:
-        """The folders that the tree falls into, those of code first, by size."""
-        code = sum(self.lines[entry] for entry in self.entries if self.role[entry] == "code")
-        found = list(self._split(b"", self.entries, max(code, 1), 0))
+        """The folders that the tree falls into, those of code first, by size; tests are told by themselves."""
+        code = sum(self.lines[entry] for entry in self._code_here())
+        entries = [entry for entry in self.entries if self.role[entry] != "tests"]
+        found = list(self._split(b"", entries, max(code, 1), 0))
         found.sort(key=lambda area: (area.role != "code", -area.lines))
-        return found[:MOST_AREAS]
+        return found
 
     def _split(self, folder: bytes, entries: Sequence[int], code: int, depth: int) -> Iterator[Area]:
         inside: dict[bytes, list[int]] = defaultdict(list)
@@ -123,7 +133,7 @@ class _Survey:
             divided = any(self._is_below(entry, place) for entry in members)
             if place != folder and own > LARGEST_AREA * code and divided and depth < DEEPEST_AREA:
                 yield from self._split(place, members, code, depth + 1)
-            elif not place.startswith(b"."):
+            else:
                 yield self._area(place, members)
 
     def _is_below(self, entry: int, folder: bytes) -> bool:
@@ -136,10 +146,7 @@ class _Survey:
             lines[self.role[entry]] += self.lines[entry]
         code = sorted((e for e in entries if self.role[e] == "code"), key=self.weight, reverse=True)
         names = [name for entry in code[:AREA_NAMES] for name in self.names(entry)[:1]]
-        role = lines.most_common(1)[0][0]
-        if role == "tests" and lines["code"] >= LEAST_CODE * lines.total():
-            role = "code"  # tests that stand beside what they test
-        return Area(path, role, len(entries), lines.total(), tuple(dict.fromkeys(names)))
+        return Area(path, lines.most_common(1)[0][0], len(entries), lines.total(), tuple(dict.fromkeys(names)))
 
     def names(self, entry: int) -> tuple[str, ...]:
         """What it is named after, and what others use most of it; else what it defines."""
@@ -187,17 +194,23 @@ class _Survey:
         """Commands, programs, images, then what can be loaded; of each kind the declared ones first; each path once."""
         entry_of = {self.paths[entry]: entry for entry in self.entries}
         # A manifest outside the filter may declare what lies within it.
-        blob = {self.paths[entry]: self._corpus.view.id[entry].tobytes() for entry in self.role}
+        blob = {self.paths[entry]: self._blob(entry) for entry in self.role}
         ours = sorted(
             (entry for entry, role in self.role.items() if role in _OURS), key=lambda e: _depth(self.paths[e])
         )
         found = list(declared([self.paths[entry] for entry in ours], lambda path: self._read(blob[path])))
         code = (self.paths[entry] for entry in ours if self.role[entry] == "code")
         by_name = [one for path in code if (one := told(path))]
+        found = [self._of_folder(one) if one.path.endswith(b"/") else one for one in found]
         entrances = sorted([*found, *by_name, *self._mains()], key=lambda one: ENTRANCES.index(one.kind))
         first = {one.path: one for one in reversed(entrances) if one.path in entry_of}
         kept = [one for one in entrances if first.get(one.path) is one]
         return [self._entrance(one, entry_of[one.path]) for one in kept[:MOST_ENTRY_POINTS]]
+
+    def _of_folder(self, one: Entrance) -> Entrance:
+        """The entrance of a folder that is loaded as a whole: the file there that a newcomer should know first."""
+        inside = [entry for entry in self._code_here() if self.paths[entry].startswith(one.path)]
+        return replace(one, path=self.paths[max(inside, key=self.weight)]) if inside else one
 
     def _mains(self) -> list[Entrance]:
         """The files with a function `main`: those at the top first, in the main language, that use most others.
@@ -209,11 +222,27 @@ class _Survey:
         def order(entry: int) -> tuple[int, int, int]:
             return _depth(self.paths[entry]), -languages[self.language[entry]], -int(self._central.used[entry])
 
+        begins = {entry: "main" for entry in self._code if any(self._is_main(entry, d) for d in self._defines(entry))}
+        begins = self._called_by(begins) | begins
         return [
-            Entrance(PROGRAM, _file_name(self.paths[entry]), self.paths[entry], "main")
+            Entrance(PROGRAM, _file_name(self.paths[entry]), self.paths[entry], begins[entry])
             for entry in sorted(self._code_here(), key=order)
-            if any(self._is_main(entry, one) for one in self._defines(entry))
+            if entry in begins
         ]
+
+    def _called_by(self, mains: Iterable[int]) -> dict[int, str]:
+        """The files of C whose `..._main` a `main` elsewhere calls, each with that name: programs that share it."""
+        called: set[str] = set()
+        for entry in mains:
+            if self.language[entry] in _SHARING_MAIN:
+                called |= {name.decode() for name in _OTHER_MAIN.findall(self._read(self._blob(entry)))}
+        return {
+            entry: one.name
+            for entry in (self._code if called else ())
+            if self.language[entry] in _SHARING_MAIN
+            for one in self._defines(entry)
+            if one.kind == "function" and one.name in called
+        }
 
     def _is_main(self, entry: int, one: Definition) -> bool:
         kinds = ("function", "method") if self.language[entry] in _MAIN_IN_CLASS else ("function",)
@@ -227,26 +256,39 @@ class _Survey:
         return self._spot(entry, at, one.kind, one.name)
 
     def documents(self) -> list[Spot]:
+        """What to read first, in that order."""
+        links = self._links()
         ranked = [
-            (order, _depth(self.paths[entry]), self.paths[entry], entry)
+            (order, _depth(path), path, entry)
             for entry in self.entries
             if self.role[entry] == "docs" and is_prose(self.language[entry])
-            if (order := reading_order(self.paths[entry])) is not None
+            for path in (self.paths[entry], *links.get(self.paths[entry], ()))
+            if (order := reading_order(path)) is not None
         ]
         spots = []
-        for *_, entry in sorted(ranked)[:MOST_DOCUMENTS]:
+        for entry in list(dict.fromkeys(entry for *_, entry in sorted(ranked)))[:MOST_DOCUMENTS]:
             title = next((one.symbol for one in self._defines(entry) if not one.symbol.startswith("![")), "")
             first = int(self._corpus.first_passage[entry])
             spots.append(self._spot(entry, first, "", title.partition(" > ")[0]))
         return spots
 
+    def _links(self) -> dict[bytes, list[bytes]]:
+        """The links with a document's name by what they lead to: `README.md` by `library/README.md`."""
+        view = self._corpus.view
+        found: dict[bytes, list[bytes]] = defaultdict(list)
+        for entry in np.flatnonzero(view.reason).tolist():
+            path = self.paths[entry]
+            if view.reasons[int(view.reason[entry])] == "symlink" and reading_order(path) is not None:
+                to = posixpath.join(posixpath.dirname(path), self._read(self._blob(entry)))
+                found[posixpath.normpath(to)].append(path)
+        return found
+
     def tests(self) -> list[Area]:
         """The folders of tests, the largest first."""
         places: dict[bytes, list[int]] = defaultdict(list)
         for entry in self.entries:
-            place = test_folder(self.paths[entry])
-            if self.role[entry] == "tests" and not place.startswith(b"."):
-                places[place].append(entry)
+            if self.role[entry] == "tests":
+                places[test_folder(self.paths[entry])].append(entry)
         found = [Area(at, "tests", len(one), sum(self.lines[e] for e in one)) for at, one in places.items()]
         return sorted(found, key=lambda area: -area.lines)
 
@@ -266,6 +308,12 @@ class _Survey:
         at = None if passage.path in self._tree.changed else self._tree.commit.id
         citation = citing.cite(self._repository, passage.path, passage.first, passage.last, at)
         return Spot(passage, citation, at.hex() if at else WORKTREE, what, name, tuple(names), users)
+
+
+def _role(path: bytes, language: str) -> str:
+    """As `role_of`; what steers services (`.github/workflows/tests.yml`) tests nothing itself."""
+    role = role_of(path, language)
+    return "data" if role == "tests" and path.startswith(b".") else role
 
 
 def _kind(language: str) -> str:

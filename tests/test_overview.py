@@ -133,6 +133,43 @@ def test_a_header_and_its_source_are_one_of_the_central_files(repo: Repo) -> Non
     assert [path.partition(".")[0] for path in paths(overview(repo).central)] == ["buf"]
 
 
+def test_areas_and_tests_together_are_all_there_is(project: Repo) -> None:
+    project.write("macros/src/lib.rs", "pub fn expand_all() {\n}\n" * 9)
+    project.write("macros/tests/pass.rs", "fn passes() {\n}\n")
+    project.write("macros/src/tests.rs", "fn inside() {\n}\n")
+    project.commit()
+    for options in ({}, {"paths": ["macros"]}, {"paths": [".github"]}):
+        found = overview(project, **options)
+        told = [*found.areas, *found.tests]
+        assert (sum(one.files for one in told), sum(one.lines for one in told)) == (found.files, found.lines)
+        assert not any(area.role == "tests" for area in found.areas)
+
+
+def test_what_a_file_adds_to_a_type_of_others_is_not_what_it_declares(repo: Repo) -> None:
+    convert = "impl {} for String {{\n    fn into_it(self) -> u8 {{\n        0\n    }}\n}}\n"
+    repo.write("into.rs", "pub trait IntoIt {\n    fn into_it(self) -> u8;\n}\n\n" + convert.format("IntoIt"))
+    repo.write("from.rs", "pub struct Mine;\n\nimpl From<Mine> for StatusCode {\n    fn from(m: Mine) -> u8 { 0 }\n}\n")
+    for number in range(3):
+        repo.write(f"use{number}.rs", f"fn use_{number}(a: String, b: StatusCode) -> u8 {{\n    0\n}}\n")
+    repo.write("other.rs", "fn convert(a: impl IntoIt) {}\n")
+    repo.write("text.swift", "extension Substring {\n    func trimmed() -> Int {\n        return 1\n    }\n}\n")
+    repo.write("a.swift", "func first(a: Substring) {\n}\n")
+    repo.commit()
+    assert [(one.passage.path, one.names, one.users) for one in overview(repo).central] == [
+        (b"into.rs", ("IntoIt",), 1)
+    ]
+
+
+def test_a_linked_document_is_read_under_the_name_that_the_link_gives_it(project: Repo, run: Run) -> None:
+    project.git("mv", "README.md", "src/keep/README.md")
+    (project.path / "README.md").symlink_to("src/keep/README.md")
+    (project.path / "CONTRIBUTING.md").symlink_to("../outside.md")
+    project.commit()
+    assert paths(overview(project).docs) == ["src/keep/README.md", "docs/index.md"]
+    told = run(project, "ask", "what does this project do?", "--no-model", "--json").json
+    assert told["passages"][0]["path"] == "src/keep/README.md"
+
+
 # Entrances
 
 
@@ -179,10 +216,31 @@ def test_a_header_and_its_source_are_one_of_the_central_files(repo: Repo) -> Non
              "manage.py": "import sys\n"},
             [("command", "run", "bin/run"), ("program", "manage.py", "manage.py")],
         ),
+        (
+            {"common.c": "int main(int argc, char **argv)\n{\n    return cmd_main(argc, argv);\n}\n",
+             "tool.c": "int cmd_main(int argc, char **argv)\n{\n    return help_user(0) + ask_user(0);\n}\n",
+             "help.c": "int help_user(int a)\n{\n    return 0;\n}\n",
+             "ask.c": "int ask_user(int a)\n{\n    return 0;\n}\n"},
+            [("program", "tool.c", "tool.c"), ("program", "common.c", "common.c")],
+        ),
+        (
+            {"composer.json": '{"name": "a/thin", "autoload": {"psr-4": {"Thin\\\\": "src", "None\\\\": "none/"}}}',
+             "src/Route.php": "<?php\nclass Route {\n}\n",
+             "src/App.php": "<?php\nclass App {\n    function run() { new Route(); }\n}\n"},
+            [("library", "thin", "src/Route.php")],
+        ),
+        (
+            {"pom.xml": "<project><parent><artifactId>up</artifactId></parent><artifactId>io</artifactId></project>",
+             "src/main/java/org/Pipe.java": "package org;\nclass Pipe {\n}\n",
+             "serve/build.gradle.kts": 'plugins { id("application") }\n',
+             "serve/src/main/kotlin/Serve.kt": "class Serve {\n}\n",
+             "zip/build.gradle": "apply plugin: 'java-library'\n", "zip/src/main/kotlin/Zip.kt": "class Zip {\n}\n"},
+            [("library", "io", "src/main/java/org/Pipe.java"), ("library", "zip", "zip/src/main/kotlin/Zip.kt")],
+        ),
         ({"widget.py": "class Widget:\n    def main(self):\n        pass\n"}, []),
         ({"tests/run.c": "int main(void)\n{\n    return 0;\n}\n"}, []),
     ],
-    ids=["node", "cargo", "go", "go.mod", "gem", "setup.py", "image", "composer", "a method", "a test"],
+    ids=["node", "cargo", "go", "go.mod", "gem", "setup.py", "image", "bin", "shared", "php", "jvm", "method", "test"],
 )  # fmt: skip
 def test_where_a_program_begins(repo: Repo, files: dict[str, str], expected: list[tuple[str, str, str]]) -> None:
     for path, content in files.items():

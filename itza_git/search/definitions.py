@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from itza_git.search.corpus import Corpus
+
+# Where a file may add to types that it does not declare (`impl From<A> for String`, `extension String`), what declares.
+_DECLARING = {
+    "rust": re.compile(rb"\b(?:fn|struct|enum|union|trait|type|mod|const|static|macro_rules!)\s+(?:mut\s+|r#)?(\w+)"),
+    "swift": re.compile(rb"\b(?:func|class|struct|enum|actor|protocol|typealias|macro|let|var)\s+`?(\w+)"),
+}
 
 
 class Definition(NamedTuple):
@@ -44,6 +52,18 @@ def definitions(corpus: Corpus) -> dict[int, list[Definition]]:
     for entry, row in zip(corpus.entry.tolist(), corpus.row.tolist(), strict=True):
         if row in of_row:
             found[entry] += of_row[row]
+    return found
+
+
+def declared(
+    defined: Mapping[int, list[Definition]], language: Mapping[int, str], read: Callable[[int], bytes]
+) -> dict[int, list[Definition]]:
+    """The definitions without the names that a file adds to and does not declare. read gives an entry's bytes."""
+    found = dict(defined)
+    for entry, name in language.items():
+        if name in _DECLARING and entry in defined:
+            own = {one.decode("utf-8", "replace") for one in _DECLARING[name].findall(read(entry))}
+            found[entry] = [one for one in defined[entry] if one.name in own]
     return found
 
 
