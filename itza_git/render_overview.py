@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
@@ -17,29 +17,36 @@ if TYPE_CHECKING:  # records that are only read
 
 # What fits one screen; `-v` shows all.
 MOST_SHOWN = {"languages": 4, "areas": 8, "entry points": 6, "central files": 10, "read first": 4, "tests": 3}
+# In what order a list is, where that is not plain.
+ORDERS = {"central files": "by use and size"}
 SHOWN_NAMES = 4
+# Less of what is told of a place says too little.
+_LEAST_ROOM = 24
+_INDENT = " " * 6
 _LONGEST_NAME = 40
-_WIDEST = 60
+_WIDEST = 80
 
 
 def overview(result: Overview, style: Style, verbose: bool = False, links: Pages | None = None) -> str:
     """The overview for people: each list under its name, cut to what fits one screen unless verbose."""
     areas = [area for area in result.areas if area.role != "tests"]
-    sections = {
-        "languages": _languages(result.languages, style),
-        "areas": _areas(areas, style),
-        "entry points": _spots(result.entry_points, style, links),
-        "central files": _spots(result.central, style, links),
-        "read first": _spots(result.docs, style, links),
-        "tests": _areas(result.tests, style),
-        "build and checks": _build(result.build),
+    sections: dict[str, tuple[Sequence[Any], Callable[[Any], list[str]]]] = {
+        "languages": (_languages(result.languages, style), list),
+        "areas": (areas, lambda shown: _areas(shown, style)),
+        "entry points": (result.entry_points, lambda shown: _spots(shown, style, links)),
+        "central files": (result.central, lambda shown: _spots(shown, style, links)),
+        "read first": (result.docs, lambda shown: _spots(shown, style, links)),
+        "tests": (result.tests, lambda shown: _areas(shown, style)),
+        "build and checks": (_build(result.build), list),
     }
     lines = [f"{clean(result.rev)} at {result.commit[:12]}: {result.files:,} files, {result.lines:,} lines"]
-    for name, rows in sections.items():
-        most = len(rows) if verbose else MOST_SHOWN.get(name, len(rows))
-        left = f"  ({len(rows) - most} more: -v)" if len(rows) > most else ""
-        if rows:
-            lines += ["", style.paint(name, BOLD) + style.paint(left, DIM), *(f"  {row}" for row in rows[:most])]
+    for name, (items, rows) in sections.items():
+        most = len(items) if verbose else MOST_SHOWN.get(name, len(items))
+        left = f"{len(items) - most} more: -v" if len(items) > most else ""
+        if items:
+            beside = "; ".join(filter(None, (ORDERS.get(name), left)))
+            title = style.paint(name, BOLD) + style.paint(f"  ({beside})" if beside else "", DIM)
+            lines += ["", title, *(f"  {row}" for row in rows(items[:most]))]
     return "\n".join(lines)
 
 
@@ -61,27 +68,36 @@ def _languages(languages: Sequence[LanguageShare], style: Style) -> list[str]:
 
 def _areas(areas: Sequence[Area], style: Style) -> list[str]:
     paths = [quote(area.path) if area.path else "(at the top)" for area in areas]
-    width = min(max(map(columns, paths[:10]), default=0), _WIDEST)
+    sizes = [f"{_files(area.files):>12} {area.lines:>9,} lines" for area in areas]
+    width = min(max(map(columns, paths), default=0), _WIDEST, style.width - max(map(columns, sizes), default=0) - 3)
     rows = []
-    for area, path in zip(areas, paths, strict=True):
-        size = f"{_files(area.files):>12} {area.lines:>9,} lines"
+    for area, path, size in zip(areas, paths, sizes, strict=True):
         told = area.role if area.role not in ("code", "tests") else _listed(area.names)
-        room = style.width - max(width, columns(path)) - columns(size) - 6
-        padding = " " * max(width - columns(path), 0)
-        rows.append(f"{style.paint(path, GREEN)}{padding} {size}  {style.paint(fitting(told, room), BOLD)}".rstrip())
+        row = style.paint(path, GREEN) + " " * max(width - columns(path), 0)
+        if columns(path) > width:
+            row += f"\n{' ' * (width + 2)}"
+        rows.append(_with(f"{row} {size}", width + columns(size) + 1, told, style, BOLD))
     return rows
 
 
 def _spots(spots: Sequence[Spot], style: Style, links: Pages | None) -> list[str]:
-    width = min(max((columns(spot.citation) for spot in spots[:10]), default=0), _WIDEST)
+    width = min(max((columns(spot.citation) for spot in spots), default=0), _WIDEST, style.width * 2 // 3)
     rows = []
     for spot in spots:
         passage = spot.passage
         url = links.url(passage.path, passage.first, passage.last, spot.commit) if links else None
         cited = style.link(style.paint(spot.citation, GREEN), url) + " " * max(width - columns(spot.citation), 0)
-        room = style.width - max(width, columns(spot.citation)) - 4
-        rows.append(f"{cited}  {fitting(_told(spot), room)}".rstrip())
+        is_wider = columns(spot.citation) > width
+        rows.append(_with(cited, style.width if is_wider else width, _told(spot), style))
     return rows
+
+
+def _with(row: str, taken: int, told: str, style: Style, code: str = "") -> str:
+    """A row of so many columns and what is told of it: beside it, or on a line of its own where there is no room."""
+    room = style.width - taken - 4
+    if told and room < min(_LEAST_ROOM, columns(told)):
+        return f"{row.rstrip()}\n{_INDENT}{style.paint(fitting(told, style.width - len(_INDENT)), code)}"
+    return f"{row}  {style.paint(fitting(told, room), code)}".rstrip()
 
 
 def _told(spot: Spot) -> str:

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from itza_git import Itza
+from itza_git import Itza, render_overview
 from itza_git.answering.citation import parse
+from itza_git.render import Style
 from itza_git.search.imports import Imports
 from itza_git.search.roles import test_folder as folder_of_tests
 from itza_git.surroundings import build_kind, reading_order
@@ -359,6 +360,33 @@ def test_a_long_list_is_cut_and_v_shows_all(repo: Repo, run: Run) -> None:
     repo.commit()
     short, whole = run(repo, "overview").out, run(repo, "overview", "-v").out
     assert "areas  (4 more: -v)" in short and "area11/" in whole and "more: -v" not in whole
+
+
+def test_what_is_told_of_places_stands_in_one_column(repo: Repo, run: Run) -> None:
+    for number in range(14):
+        folder = "deeper/" * (number // 4)
+        repo.write(f"{folder}part{number}.py", f"def function_number_{number}():\n    pass\n")
+    repo.write("all.py", "".join(f"function_number_{number}()\n" for number in range(14)))
+    repo.commit()
+    lines = run(repo, "overview", "-v").out.partition("central files")[2].partition("\n\n")[0].splitlines()[1:]
+    assert len(lines) == 14 and len({line.index("  used by") for line in lines}) == 1
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_narrow_terminal_shows_what_is_told_of_a_place_below_it(project: Repo, width: int) -> None:
+    project.write("src/keep/a_rather/long_path/to_the_file.py", "class LongNamed:\n    pass\n")
+    project.write("src/keep/user.py", "LongNamed()\n")
+    project.commit()
+    lines = render_overview.overview(overview(project), Style(False, width)).splitlines()
+    cited = next(line for line in lines if "to_the_file.py:" in line)
+    below = lines[lines.index(cited) + 1]
+    assert ("used by   1: LongNamed" in below) == (width < 120)
+    assert ("used by   1: LongNamed" in cited) == (width == 120)
+    assert not any(line.isspace() for line in lines)
+
+
+def test_the_order_of_central_files_is_told(project: Repo, run: Run) -> None:
+    assert "central files  (by use and size)\n" in run(project, "overview").out
 
 
 def test_nothing_of_a_repository_steers_the_terminal(repo: Repo, run: Run) -> None:
