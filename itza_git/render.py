@@ -25,6 +25,8 @@ if TYPE_CHECKING:  # records that are only read
     from itza_git.results import AskResult, BranchStatus, Hit, IndexReport, SearchResult, Shown, Similar, Status
 
 SNIPPET_LINES = 6
+# Of a symbol less than this says nothing.
+LEAST_SYMBOL = 12
 _TAB = 4
 # Characters that move the cursor, reorder the line or hide: shown as what they are.
 _UNSAFE = (
@@ -92,7 +94,7 @@ def hits(result: SearchResult, style: Style, verbose: bool = False, links: Pages
 
 def similar(result: Similar, style: Style, verbose: bool = False, links: Pages | None = None) -> str:
     """The passage that others are like, in one line, and those, each by its first lines."""
-    of = f"like {_head(result.of, style, links)}"
+    of = f"like {_head(result.of, style, links, len('like '))}"
     shown = (_hit(hit, frozenset(), style, verbose, links, _copied(hit, result)) for hit in result.hits)
     return "\n\n".join([of, *shown])
 
@@ -124,12 +126,13 @@ def whole_hit(hit: Hit, query: str, style: Style, verbose: bool = False, links: 
     return "\n".join(shown)
 
 
-def _head(hit: Hit, style: Style, links: Pages | None) -> str:
-    """The line above a hit: its citation, and what it defines."""
+def _head(hit: Hit, style: Style, links: Pages | None, taken: int = 0) -> str:
+    """The line above a hit: its citation, which is never cut, and what it defines, where it has room."""
     url = links.url(hit.passage.path, hit.passage.first, hit.passage.last, hit.commit) if links else None
     head = style.link(style.paint(hit.citation, GREEN), url)
-    if hit.passage.symbol:
-        head += "  " + style.paint(fitting(hit.passage.symbol, style.width - columns(hit.citation) - 2), BOLD)
+    room = style.width - columns(hit.citation) - 2 - taken
+    if hit.passage.symbol and room >= LEAST_SYMBOL:
+        head += "  " + style.paint(fitting(hit.passage.symbol, room), BOLD)
     return head
 
 
@@ -141,7 +144,8 @@ def _parts(hit: Hit, style: Style, verbose: bool) -> list[str]:
 
 def _hit(hit: Hit, wanted: frozenset[str], style: Style, verbose: bool, links: Pages | None, mark: str = "") -> str:
     lines = hit.text.split("\n")
-    head = _head(hit, style, links) + (style.paint(f"  ({mark})", YELLOW) if mark else "")
+    told = f"  ({mark})" if mark else ""
+    head = _head(hit, style, links, len(told)) + style.paint(told, YELLOW)
     shown = [head, *_parts(hit, style, verbose)]
     number_width = len(str(hit.passage.last))
     for at in snippet(lines, wanted):
@@ -240,7 +244,9 @@ def report(done: IndexReport, style: Style, messages: tuple[int, int] = (0, 0)) 
     """What an index run did; messages: how many commit messages are indexed, of how many."""
     lines = [
         f"{clean(done.rev)} at {done.commit[:12]}: {done.coverage.indexed} of {done.coverage.total} files indexed, "
-        f"{_count(done.new, 'blob')} new, {done.reused} reused, {_count(len(done.coverage.skipped), 'file')} skipped"
+        f"{_count(len(done.coverage.skipped), 'file')} skipped",
+        # Those too that were read and then skipped, so there may be more of them than files indexed.
+        f"  {_count(done.new + done.reused, 'blob')} looked at: {done.new} new, {done.reused} reused",
     ]
     if done.coverage.skipped:
         lines.append("  skipped: " + by_reason(done.coverage.skipped))

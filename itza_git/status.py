@@ -15,6 +15,7 @@ from itza_git.search.corpus import Corpus
 from itza_git.store import Space
 from itza_git.store.space import RecordedHead
 from itza_git.store.troubles import troubles
+from itza_git.trees import settings_at
 
 
 def report(rev: str, commit: Commit, refreshed: Refreshed, space: Space, notes: Sequence[str]) -> IndexReport:
@@ -72,8 +73,13 @@ def status(
         space.size(),
         len(space.packs()),
         (*map(str, space.damaged), *unreadable),
-        tuple(troubles(space)),
+        (*troubles(space), *_notes(repository, settings, head)),
     )
+
+
+def _notes(repository: Repository, settings: Settings, head: Head) -> list[str]:
+    """What in the `.itzaconfig` of HEAD's tree does not count."""
+    return settings_at(repository, settings, head.commit)[1] if head.commit else []
 
 
 def _branch_status(

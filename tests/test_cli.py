@@ -19,6 +19,7 @@ import pytest
 
 from itza_git import cli, faults
 from itza_git.api import Itza
+from itza_git.commands import common
 from tests.command import Done, Run, environment, inside, itza
 from tests.repository import Repo
 
@@ -110,9 +111,10 @@ def test_index_says_what_was_new_reused_and_skipped(project: Repo) -> None:
     commit = project.git("rev-parse", "HEAD")[:12]
     first, second = itza(project, "index"), itza(project, "index", "-v")
     assert (first.code, first.err, second.code, second.err) == (0, "", 0, "")
-    assert first.out.startswith(f"HEAD at {commit}: 2 of 2 files indexed, 3 blobs new, 0 reused, 1 file skipped\n")
+    assert first.out.startswith(f"HEAD at {commit}: 2 of 2 files indexed, 1 file skipped\n")
+    assert "  3 blobs looked at: 3 new, 0 reused\n" in first.out
     assert "  skipped: 1 binary\n" in first.out
-    assert "0 blobs new, 3 reused" in second.out
+    assert "3 blobs looked at: 0 new, 3 reused" in second.out
     assert second.out.endswith("  binary       logo.bin\n")
 
 
@@ -431,6 +433,33 @@ def test_a_terminal_gets_progress_and_colour(project: Repo) -> None:
     assert b"3/3 files" in written
     assert b"\x1b[32msrc/retry.py:1-2@" in written
     assert b"\x1b[33mretry_limit\x1b[0m" in written
+
+
+@pytest.mark.parametrize("width", [10, 20, 40, 80, 200])
+def test_progress_keeps_to_one_line(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((width, 24)))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with common.watch(what="a-repository-with-a-name (2/3)") as watch:
+        for done in (0, 1, 1612):
+            watch.progress(done, 1612)
+        watch.summarising(0, 120)
+    lines = capsys.readouterr().err.split("\r\x1b[K")
+    assert lines[-1] == ""
+    assert max(map(len, lines)) < width
+    assert width < 20 or "1612/1612 files" in lines[3]
+
+
+def test_an_interrupt_clears_the_progress_and_says_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    for done, said in ((7, "interrupted: 7 of 9 files are indexed, the rest the next time\n"), (9, "")):
+        with pytest.raises(KeyboardInterrupt), common.watch() as watch:
+            watch.progress(done, 9)
+            raise KeyboardInterrupt
+        assert capsys.readouterr().err.rpartition("\r\x1b[K")[2] == said
 
 
 def test_no_color_is_honoured(project: Repo) -> None:

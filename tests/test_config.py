@@ -194,4 +194,5 @@ def test_a_bad_value_in_the_committed_file_is_told_and_stops_nobody(repo: Repo, 
     repo.commit()
     with Itza.open(repo.path) as itza:
         assert itza.refresh().notes == (told,)
+        assert itza.status().troubles == (told,)
         assert itza.search("a").hits

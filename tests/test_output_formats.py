@@ -131,3 +131,19 @@ def test_shortened_hits_keep_whole_lines(client: Repo) -> None:
         assert part.passage.last - part.passage.first == part.text.count("\n")
     assert fitting([hit], 10**6, lambda one: len(one.text)) == [hit]
     assert fitting([], 10, lambda one: len(one.text)) == []
+
+
+def test_lines_that_may_not_be_those_of_the_working_tree_are_told(client: Repo, run: Run) -> None:
+    client.write("src/http.py", SOURCE + "\n# another end\n")
+    client.commit()
+    client.git("branch", "topic", "HEAD~1")
+    for form in ("vimgrep", "paths"):
+        for tree in (["--rev", "HEAD~1"], ["--branch", "topic"], ["--rev", "HEAD~1..HEAD"]):
+            done = run(client, "search", "-k1", "--format", form, *tree, QUESTION)
+            assert "those of the working tree may be others" in done.err, tree
+        assert "working tree" not in run(client, "search", "-k1", "--format", form, "--branch", "main", QUESTION).err
+    assert "working tree" not in run(client, "search", "-k1", "--rev", "HEAD~1", QUESTION).err
+
+
+def test_the_number_of_passages_has_the_name_that_other_programs_give_it(client: Repo, run: Run) -> None:
+    assert run(client, "search", "-n1", QUESTION).out == run(client, "search", "-k1", QUESTION).out

@@ -170,6 +170,15 @@ def test_a_line_that_just_fits_is_not_cut() -> None:
     assert shown.splitlines()[1] == "  9  " + "y" * 74
 
 
+def test_a_heading_never_breaks_and_its_citation_is_never_cut() -> None:
+    cited = hit("x", symbol="retry_limit_of_each_request", path=b"src/network/client.py")
+    for width in range(40, 80):
+        head = render.hits(result(cited), Style(width=width)).split("\n")[0]
+        assert head.startswith(cited.citation)
+        assert len(head) <= width
+        assert ("  retry_" in head) == (width >= len(cited.citation) + 2 + render.LEAST_SYMBOL)
+
+
 def test_a_very_narrow_terminal_still_shows_something() -> None:
     assert "retry" in render.hits(result(hit("retry = 1" * 9)), Style(width=10))
 
@@ -178,7 +187,8 @@ def test_a_report_as_text() -> None:
     skipped = (Skipped(b"a", "binary"), Skipped(b"b", "empty"), Skipped(b"c", "binary"))
     report = IndexReport("main", COMMIT, Coverage(5, 6, skipped), 3, 2, 9, 1, ())
     assert render.report(report, PLAIN).splitlines() == [
-        "main at 1a2b3c400000: 5 of 6 files indexed, 3 blobs new, 2 reused, 3 files skipped",
+        "main at 1a2b3c400000: 5 of 6 files indexed, 3 files skipped",
+        "  5 blobs looked at: 3 new, 2 reused",
         "  skipped: 2 binary, 1 empty",
         "  found by words alone, because it could not be embedded: 1 chunk",
     ]

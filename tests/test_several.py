@@ -73,7 +73,7 @@ def test_what_cannot_be_added_is_named_and_the_others_are_added(tmp_path: Path, 
     assert (done.code, done.out) == (2, f"added one  {one.path}\n")
     assert done.error == [
         f"error: no such folder: {tmp_path / 'nothing'}",
-        "hint: run it inside a git repository, or git init",
+        "hint: git itza repos add PATH",
     ]
 
 
@@ -228,6 +228,13 @@ def test_an_answer_cites_the_repository_that_bears_it_out(two: tuple[Repo, Repo]
     commit = store.git("rev-parse", "HEAD")
     assert (cited["repo"], cited["path"], cited["commit"]) == ("store", "src/cache.py", commit)
     assert cited["citation"].startswith("store/src/cache.py:")
+
+
+def test_that_no_history_is_looked_at_is_said_where_a_reason_is_asked_for(two: tuple[Repo, Repo], run: Run) -> None:
+    told = "note: over several repositories no commit is looked at for the reason; ask in one of them"
+    for question, is_told in (("why is the oldest entry dropped?", True), ("how is an entry dropped?", False)):
+        done = run(two[0].path, "ask", "--all-repos", "--no-model", question)
+        assert (told in done.err.splitlines()) == is_told
 
 
 def test_such_a_citation_is_shown_and_verified_from_anywhere(two: tuple[Repo, Repo], run: Run, tmp_path: Path) -> None:

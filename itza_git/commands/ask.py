@@ -13,6 +13,7 @@ from itza_git.answering.links import Pages
 from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.results import AskResult, CommitHit
+from itza_git.search.reasons import asks_reason
 
 # Of an answer that is only passages, a person reads so many.
 SHOWN_PASSAGES = 5
@@ -22,7 +23,7 @@ NOT_VERIFIED = 4
 
 @click.command()
 @click.argument("question", nargs=-1, required=True)
-@click.option("-k", "--limit", type=click.IntRange(1, 100), help="Passages to answer from; default: what fits.")
+@click.option("-k", "-n", "--limit", type=click.IntRange(1, 100), help="Passages to answer from; default: what fits.")
 @common.tree_options
 @common.filter_options
 @common.repository_options
@@ -90,6 +91,8 @@ def ask(
         shown = "this is the overview" if asked.overview else "these are the passages that an answer would rest on"
         common.note(f"note: {asked.note}; {shown}")
     common.tell(asked.result)
+    if asked.result.repositories and not no_history and asks_reason(asked.result.query):
+        common.note("note: over several repositories no commit is looked at for the reason; ask in one of them")
     if strict and asked.answer.status == "passages":
         common.note("note: --strict asks for an answer, and there is none")
     return _exit_code(asked, strict)

@@ -22,7 +22,7 @@ from itza_git.indexing import Watch
 from itza_git.indexing.policy import JUST_CHANGED, NOT_LOCAL, UNREADABLE
 from itza_git.paths import quote
 from itza_git.records import Coverage
-from itza_git.render import Style, clean, escaped
+from itza_git.render import Style, clean, columns, escaped
 from itza_git.results import SearchResult
 from itza_git.words import words
 
@@ -273,6 +273,9 @@ def watch(
     bar = _Bar(what, unit)
     try:
         yield Watch(bar.update, _waiting, patience, wait, unwritable, bar.summarising)
+    except KeyboardInterrupt:
+        bar.interrupted()
+        raise
     finally:
         bar.close()
 
@@ -283,32 +286,53 @@ def watching(itza: Itza) -> AbstractContextManager[Watch]:
 
 
 class _Bar:
-    """A progress bar that appears with the first step and leaves nothing behind."""
+    """A progress bar that appears with the first step, keeps to one line, and leaves nothing behind."""
 
     def __init__(self, what: str, unit: str) -> None:
         self._unit = unit
         self._what = f"{clean(what)} " if what else ""
         self._started = time.monotonic()
         self._drawn = False
+        self._done = self._total = 0
 
     def update(self, done: int, total: int) -> None:
+        """Draw that so many of the files (or what is counted) that the index lacked are in it."""
+        self._done, self._total = done, total
         elapsed = time.monotonic() - self._started
         rate = done / elapsed if elapsed > 0 else 0.0
-        left = f"{(total - done) / rate:.0f} s left" if rate > 0 else "starting"
-        width = max(min(shutil.get_terminal_size().columns - 60, 40), 10)
-        filled = width * done // max(total, 1)
-        bar = "█" * filled + "░" * (width - filled)
-        click.echo(
-            f"\r\x1b[Kindexing {self._what}{bar} {done}/{total} {self._unit}  {rate:.0f}/s  {left}", nl=False, err=True
-        )
+        told = f"  {rate:.0f}/s  {(total - done) / rate:.0f} s left" if rate > 0 else "  starting"
+        self._draw(f"indexing {self._what}", f"{done}/{total} {self._unit}", told)
+
+    def _draw(self, what: str, counted: str, told: str) -> None:
+        """One line, of which that goes first what matters least; a terminal that wraps it could not clear it."""
+        # The last column is left free: some terminals wrap there.
+        room = shutil.get_terminal_size().columns - 1
+        if len(what + counted + told) > room:
+            told = ""
+        if columns(what + counted) > room:
+            what = ""
+        width = min(room - columns(what + counted + told) - 1, 40)
+        bar = ""
+        if width >= 5:
+            filled = width * self._done // max(self._total, 1)
+            bar = "█" * filled + "░" * (width - filled) + " "
+        click.echo(f"\r\x1b[K{(what + bar + counted + told)[: max(room, 0)]}", nl=False, err=True)
         self._drawn = True
+
+    def interrupted(self) -> None:
+        """Say what is kept of what was begun."""
+        self.close()
+        if self._done < self._total:
+            note(f"interrupted: {self._done} of {self._total} {self._unit} are indexed, the rest the next time")
 
     def summarising(self, done: int, total: int) -> None:
         """Say which file a model is reading now; nothing once it has read all."""
+        self._total = 0  # indexing is over
         told = f"the model reads file {done + 1} of {total}; ^C keeps what it has read" if done < total else ""
-        click.echo(f"\r\x1b[K{told}", nl=False, err=True)
+        click.echo(f"\r\x1b[K{told[: max(shutil.get_terminal_size().columns - 1, 0)]}", nl=False, err=True)
         self._drawn = bool(told)
 
     def close(self) -> None:
         if self._drawn:
             click.echo("\r\x1b[K", nl=False, err=True)
+        self._drawn = False

@@ -24,7 +24,9 @@ FORMATS = ("text", "json", "jsonl", "vimgrep", "paths")
 
 @click.command()
 @click.argument("query", nargs=-1, required=True)
-@click.option("-k", "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most N passages.")
+@click.option(
+    "-k", "-n", "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most N passages."
+)
 @common.tree_options
 @common.filter_options
 @common.repository_options
@@ -72,6 +74,9 @@ def search(
         else:
             tree = {"rev": rev, "branch": branch, "worktree": worktree, "history": verbose}
             found = _in_one(stack, " ".join(query), paths, tree | options, dirty=form == "json")
+    if found.elsewhere and form in ("vimgrep", "paths"):
+        note = f"note: these are files of {branch or rev}; those of the working tree may be others, with other lines"
+        common.note(note)
     shown = _Shown(form, sides != (None, None), verbose, null, max_chars)
     left_out = _print(found, shown)
     common.tell(found.result)
@@ -82,12 +87,16 @@ def search(
 
 @dataclass(frozen=True)
 class _Found:
-    """A result, and what printing it needs: place gives the path of a hit's file."""
+    """A result, and what printing it needs: place gives the path of a hit's file.
+
+    elsewhere: another tree was asked than the one that is checked out.
+    """
 
     result: SearchResult
     dirty: bool
     links: Pages | None
     place: Callable[[Hit], Path]
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,8 +125,15 @@ def _in_one(stack: ExitStack, query: str, paths: tuple[str, ...], options: dict[
     result = itza.search(query, paths=common.from_top(itza, paths), watch=watch, **options)
     common.tell_damage(itza)
     top = itza.repository.worktree or Path()
+    elsewhere = bool(result.base) or _differs(itza, result.commit)
     dirty = dirty and itza.is_dirty(options["rev"], options["branch"])
-    return _Found(result, dirty, itza.links, lambda hit: top / os.fsdecode(hit.passage.path))
+    return _Found(result, dirty, itza.links, lambda hit: top / os.fsdecode(hit.passage.path), elsewhere)
+
+
+def _differs(itza: Itza, commit: str) -> bool:
+    """Whether a commit (full hex) has another tree than the checked-out one."""
+    head = itza.repository.head().commit
+    return head is None or (head.id.hex() != commit and head.tree != itza.resolve(commit).tree)
 
 
 def _in_several(

@@ -21,7 +21,9 @@ _PLACE = re.compile(
 
 @click.command(cls=common.PlaceCommand)
 @click.argument("place", metavar="PATH:LINE")
-@click.option("-k", "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most N passages.")
+@click.option(
+    "-k", "-n", "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most N passages."
+)
 @common.revision_options
 @common.worktree_option
 @common.filter_options
