@@ -28,6 +28,8 @@ class Script:
     embedded: list[str] = field(default_factory=list)
     batches: list[int] = field(default_factory=list)
     host: str = ""
+    longest_input: int = 10**9  # an embedding request with a longer text is refused, whole
+    read_tokens: int = 900  # what it says that it read of a prompt
     say: Callable[[dict[str, Any]], str] | None = None
 
 
@@ -47,19 +49,30 @@ def serving(script: Script) -> Iterator[Script]:
             if asked["model"] not in script.models:
                 self.reply({"error": f"model '{asked['model']}' not found"}, 404)
             elif self.path == "/api/embed":
-                script.batches.append(len(asked["input"]))
-                script.embedded += asked["input"]
-                self.reply({"embeddings": [vector(text) for text in asked["input"]]})
+                self.embed(asked["input"])
             elif self.path == "/api/chat":
                 script.chats.append(asked)
                 self.stream(script.say(asked) if script.say else script.answer)
             else:
                 self.reply({}, 404)
 
+        def embed(self, texts: list[str]) -> None:
+            script.batches.append(len(texts))
+            if max(map(len, texts)) > script.longest_input:
+                self.reply({"error": "the input length exceeds the context length"}, 400)
+                return
+            script.embedded += texts
+            self.reply({"embeddings": [vector(text) for text in texts]})
+
         def stream(self, answer: str) -> None:
             pieces = [answer[at : at + 7] for at in range(0, len(answer), 7)]
             lines = [{"message": {"content": piece}, "done": False} for piece in pieces]
-            end = {"message": {"content": ""}, "done": True, "done_reason": "stop", "prompt_eval_count": 900}
+            end = {
+                "message": {"content": ""},
+                "done": True,
+                "done_reason": "stop",
+                "prompt_eval_count": script.read_tokens,
+            }
             body = "".join(json.dumps(line) + "\n" for line in [*lines, end]).encode()
             self.send(body, 200, "application/x-ndjson")
 

@@ -14,6 +14,7 @@ from itza_git import Itza
 from itza_git.results import SearchResult
 from tests.command import BIN, Done, environment, itza
 from tests.counting import Index
+from tests.model_server import Script, serving
 from tests.repository import Repo
 
 
@@ -337,3 +338,39 @@ def test_a_pointer_with_an_extension_or_without_its_last_newline_is_still_one(re
     )
     repo.commit()
     assert indexed(repo) == {"x.bin": "LFS pointer"}
+
+
+# C28: a server refuses a whole batch for one long text
+
+
+def test_one_dense_file_does_not_keep_the_others_from_being_embedded(repo: Repo) -> None:
+    for n in range(40):
+        repo.write(f"m{n}.py", f"def f{n}():\n    return {n}\n")
+    repo.write("dense.yml", "x: " + "[1,2]," * 500 + "\n")
+    repo.commit()
+    with serving(Script(longest_input=2000)) as server:
+        settings = {"ITZA_OLLAMA_HOST": server.host, "ITZA_EMBEDDER": "ollama"}
+        done = itza(repo, "index", "--json", **settings)
+        requests = len(server.batches)
+        assert (done.code, done.json["not_embedded"]) == (0, 0)
+        assert done.json["coverage"]["indexed"] == 41
+        assert itza(repo, "index", **settings).code == 0
+        assert len(server.batches) <= requests + 1  # nothing is tried for ever
+    assert requests < 25
+    assert done.err.count("\n") <= 1
+
+
+# C31: a window that is smaller than the prompt cuts the instructions off, silently
+
+
+@pytest.mark.parametrize("read", [100, 4096])
+def test_an_answer_to_a_prompt_that_was_cut_is_not_trusted(repo: Repo, read: int) -> None:
+    repo.write("net.py", "def retry(times):\n    # Try again when the server is busy.\n    return times\n")
+    repo.commit()
+    with serving(Script("`retry` tries again when the server is busy [1].", read_tokens=read)) as server:
+        done = itza(repo, "ask", "--json", "what is tried again when the server is busy?", OLLAMA_HOST=server.host)
+        asked = server.chats[0]
+    prompt = sum(len(message["content"]) for message in asked["messages"])
+    assert asked["options"]["num_ctx"] >= prompt / 4 + asked["options"]["num_predict"]
+    assert done.json["confidence"] == "low"
+    assert done.json["rejected"][0] == {"text": "the prompt", "reason": f"the server read only {read} tokens of it"}

@@ -1,4 +1,4 @@
-"""Repositories that libgit2 does not open, or not all of: SHA-256, reftable, partial clones, newer formats."""
+"""Repositories that libgit2 does not open, or not all of: SHA-256, reftable, partial clones, newer formats (C38)."""
 
 from __future__ import annotations
 
