@@ -41,8 +41,7 @@ def serving(script: Script) -> Iterator[Script]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            models = [{"name": f"{m}:latest" if ":" not in m else m, "digest": m} for m in script.models]
-            self.reply({"models": models} if self.path == "/api/tags" else {"version": "0.33.0"})
+            self.reply({"models": listed(script)} if self.path == "/api/tags" else {"version": "0.33.0"})
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -57,12 +56,11 @@ def serving(script: Script) -> Iterator[Script]:
                 self.reply({}, 404)
 
         def embed(self, texts: list[str]) -> None:
+            refused = max(map(len, texts)) > script.longest_input
             script.batches.append(len(texts))
-            if max(map(len, texts)) > script.longest_input:
-                self.reply({"error": "the input length exceeds the context length"}, 400)
-                return
-            script.embedded += texts
-            self.reply({"embeddings": [vector(text) for text in texts]})
+            script.embedded += [] if refused else texts
+            said = {"error": "the input length exceeds the context length"}
+            self.reply(said if refused else {"embeddings": list(map(vector, texts))}, 400 if refused else 200)
 
         def stream(self, answer: str) -> None:
             pieces = [answer[at : at + 7] for at in range(0, len(answer), 7)]
@@ -100,6 +98,11 @@ def serving(script: Script) -> Iterator[Script]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def listed(script: Script) -> list[dict[str, str]]:
+    """The models as /api/tags names them."""
+    return [{"name": f"{model}:latest" if ":" not in model else model, "digest": model} for model in script.models]
 
 
 def vector(text: str) -> list[float]:

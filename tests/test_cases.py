@@ -349,12 +349,12 @@ def test_one_dense_file_does_not_keep_the_others_from_being_embedded(repo: Repo)
     repo.write("dense.yml", "x: " + "[1,2]," * 500 + "\n")
     repo.commit()
     with serving(Script(longest_input=2000)) as server:
-        settings = {"ITZA_OLLAMA_HOST": server.host, "ITZA_EMBEDDER": "ollama"}
-        done = itza(repo, "index", "--json", **settings)
+        repo.git("config", "itza.embedder", "ollama")
+        done = itza(repo, "index", "--json", ITZA_OLLAMA_HOST=server.host)
         requests = len(server.batches)
         assert (done.code, done.json["not_embedded"]) == (0, 0)
         assert done.json["coverage"]["indexed"] == 41
-        assert itza(repo, "index", **settings).code == 0
+        assert itza(repo, "index", ITZA_OLLAMA_HOST=server.host).code == 0
         assert len(server.batches) <= requests + 1  # nothing is tried for ever
     assert requests < 25
     assert done.err.count("\n") <= 1
