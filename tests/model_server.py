@@ -37,6 +37,21 @@ class Script:
 def serving(script: Script) -> Iterator[Script]:
     """The script, served until the block ends; `host` is then where."""
 
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(script))
+    script.host = f"127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield script
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def handler_of(script: Script) -> type[BaseHTTPRequestHandler]:
+    """What answers one request, as the script says."""
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -88,16 +103,7 @@ def serving(script: Script) -> Iterator[Script]:
         def log_message(self, format: str, *args: object) -> None:
             """Nothing: the test's output is the product's."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    script.host = f"127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    thread.start()
-    try:
-        yield script
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    return Handler
 
 
 def listed(script: Script) -> list[dict[str, str]]:
