@@ -37,7 +37,7 @@ class Script:
 def serving(script: Script) -> Iterator[Script]:
     """The script, served until the block ends; `host` is then where."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler_of(script))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"script": script}))
     script.host = f"127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
@@ -49,61 +49,59 @@ def serving(script: Script) -> Iterator[Script]:
         thread.join()
 
 
-def handler_of(script: Script) -> type[BaseHTTPRequestHandler]:
+class Handler(BaseHTTPRequestHandler):
     """What answers one request, as the script says."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    script: Script
+    protocol_version = "HTTP/1.1"
 
-        def do_GET(self) -> None:
-            self.reply({"models": listed(script)} if self.path == "/api/tags" else {"version": "0.33.0"})
+    def do_GET(self) -> None:
+        self.reply({"models": listed(self.script)} if self.path == "/api/tags" else {"version": "0.33.0"})
 
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            if asked["model"] not in script.models:
-                self.reply({"error": f"model '{asked['model']}' not found"}, 404)
-            elif self.path == "/api/embed":
-                self.embed(asked["input"])
-            elif self.path == "/api/chat":
-                script.chats.append(asked)
-                self.stream(script.say(asked) if script.say else script.answer)
-            else:
-                self.reply({}, 404)
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if asked["model"] not in self.script.models:
+            self.reply({"error": f"model '{asked['model']}' not found"}, 404)
+        elif self.path == "/api/embed":
+            self.embed(asked["input"])
+        elif self.path == "/api/chat":
+            self.script.chats.append(asked)
+            self.stream(self.script.say(asked) if self.script.say else self.script.answer)
+        else:
+            self.reply({}, 404)
 
-        def embed(self, texts: list[str]) -> None:
-            refused = max(map(len, texts)) > script.longest_input
-            script.batches.append(len(texts))
-            script.embedded += [] if refused else texts
-            said = {"error": "the input length exceeds the context length"}
-            self.reply(said if refused else {"embeddings": list(map(vector, texts))}, 400 if refused else 200)
+    def embed(self, texts: list[str]) -> None:
+        refused = max(map(len, texts)) > self.script.longest_input
+        self.script.batches.append(len(texts))
+        self.script.embedded += [] if refused else texts
+        said = {"error": "the input length exceeds the context length"}
+        self.reply(said if refused else {"embeddings": list(map(vector, texts))}, 400 if refused else 200)
 
-        def stream(self, answer: str) -> None:
-            pieces = [answer[at : at + 7] for at in range(0, len(answer), 7)]
-            lines = [{"message": {"content": piece}, "done": False} for piece in pieces]
-            end = {
-                "message": {"content": ""},
-                "done": True,
-                "done_reason": "stop",
-                "prompt_eval_count": script.read_tokens,
-            }
-            body = "".join(json.dumps(line) + "\n" for line in [*lines, end]).encode()
-            self.send(body, 200, "application/x-ndjson")
+    def stream(self, answer: str) -> None:
+        pieces = [answer[at : at + 7] for at in range(0, len(answer), 7)]
+        lines = [{"message": {"content": piece}, "done": False} for piece in pieces]
+        end = {
+            "message": {"content": ""},
+            "done": True,
+            "done_reason": "stop",
+            "prompt_eval_count": self.script.read_tokens,
+        }
+        body = "".join(json.dumps(line) + "\n" for line in [*lines, end]).encode()
+        self.send(body, 200, "application/x-ndjson")
 
-        def reply(self, value: dict[str, Any], status: int = 200) -> None:
-            self.send(json.dumps(value).encode(), status, "application/json")
+    def reply(self, value: dict[str, Any], status: int = 200) -> None:
+        self.send(json.dumps(value).encode(), status, "application/json")
 
-        def send(self, body: bytes, status: int, kind: str) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            with suppress(ConnectionError):  # who asked has heard enough
-                self.wfile.write(body)
+    def send(self, body: bytes, status: int, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        with suppress(ConnectionError):  # who asked has heard enough
+            self.wfile.write(body)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing: the test's output is the product's."""
-
-    return Handler
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the test's output is the product's."""
 
 
 def listed(script: Script) -> list[dict[str, str]]:
