@@ -244,10 +244,11 @@ class Itza:
         statement is told each checked sentence as soon as it stands. force asks the model even when retrieval says
         that nothing here answers; without history commits are no evidence. Raises what `search` raises.
         """
+        from itza_git.registry import called
         from itza_git.search.whole import asks_whole
 
         is_range = branch is None and range_of(rev) is not None
-        if asks_whole(question) and not languages and not is_range:
+        if asks_whole(question, called(self.repository)) and not languages and not is_range:
             from itza_git.asking import answer_whole
             from itza_git.whole import ask_whole
 

@@ -112,3 +112,12 @@ def forget_hint(entry: Entry) -> str:
 def place_of(repository: Repository) -> Path:
     """What a repository is registered as: the top of its working tree, or the git directory of a bare one."""
     return repository.worktree or repository.git_dir
+
+
+def called(repository: Repository) -> tuple[str, ...]:
+    """What people call a repository: the name of its folder, whichever worktree is asked, and that of its remote."""
+    place = repository.common_dir
+    folder = place.parent.name if place.name == ".git" else place.name
+    urls = repository.config("remote.origin.url")[:1]
+    remotes = [url.replace("\\", "/").rstrip("/").rpartition("/")[2].rpartition(":")[2] for url in urls]
+    return tuple(name.removesuffix(".git") for name in [folder, *remotes])

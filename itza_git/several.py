@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -145,9 +146,52 @@ class Several:
         watch: Watch = UNWATCHED,
         statement: Callable[[Statement], None] = lambda statement: None,
     ) -> AskResult:
-        """An answer from all of them; see `Itza.ask`."""
-        result = self.search(question, limit=limit or ANSWER_PASSAGES, paths=paths, languages=languages, watch=watch)
+        """An answer from all of them; see `Itza.ask`.
+
+        What each of them is as a whole is told by its README, then its central files, in turn.
+        """
+        from itza_git.search.whole import asks_whole
+
+        if asks_whole(question) and not languages:
+            result = self._introduced(question, limit or ANSWER_PASSAGES, paths, watch)
+        else:
+            found = limit or ANSWER_PASSAGES
+            result = self.search(question, limit=found, paths=paths, languages=languages, watch=watch)
         return self.first.answer_from(result, model=model, use_model=use_model, force=force, statement=statement)
+
+    def _introduced(self, question: str, limit: int, paths: Sequence[str], watch: Watch) -> SearchResult:
+        """The first passages of each repository about itself, at least one of each, the first ones first."""
+        from itza_git.search.retrieval import Found
+
+        searched, told = [], []
+        for name, itza in self.members.items():
+            place = registry.place_of(itza.repository)
+            try:
+                result = itza.ask(question, paths=paths, use_model=False, watch=watch).result
+            except ItzaError as e:
+                searched.append(_unsearched(name, place, e))
+                continue
+            searched.append(Searched(name, place, result.commit, result.coverage))
+            told.append([self._named(name, hit) for hit in result.hits])
+        in_turn = [hit for row in zip_longest(*told) for hit in row if hit is not None]
+        hits = in_turn[: max(limit, sum(map(bool, told)))]
+        return SearchResult(
+            question,
+            "HEAD",
+            "",
+            self.first.space.recipe.name,
+            _summed(one.coverage for one in searched),
+            tuple(hits),
+            Found([hit.passage for hit in hits], 1.0, 0.0, [], 0.0, []),
+            repositories=(*searched, *self._failed),
+        )
+
+    def _named(self, name: str, hit: Hit) -> Hit:
+        """A hit of one of the repositories as it is among all: its path begins with the name."""
+        passage = replace(hit.passage, path=prefixed(name, hit.passage.path))
+        at = bytes.fromhex(hit.commit)
+        citation = citing.cite(self.members[name].repository, passage.path, passage.first, passage.last, at)
+        return replace(hit, passage=passage, citation=citation, repository=name)
 
     def citations(self, asked: AskResult) -> list[tuple[Cited, str]]:
         """The citations of an answer, each with its rendered form."""
@@ -194,12 +238,7 @@ class Several:
         itza = self.members[name]
         commit = itza.repository.resolve(commits[name])
         return [
-            replace(
-                hit,
-                passage=passage,
-                citation=citing.cite(itza.repository, passage.path, passage.first, passage.last, commit.id),
-                repository=name,
-            )
+            self._named(name, hit)
             for hit in citing.hits(itza.repository, [replace(passage, path=path)], commit, frozenset(), context)
         ]
 

@@ -93,6 +93,15 @@ def test_the_asked_tree_is_the_one_that_is_told(project: Repo) -> None:
     assert told["passages"][0]["text"].startswith("# Changed")
 
 
+def test_the_repository_may_be_named_after_its_folder_or_its_remote(project: Repo) -> None:
+    project.git("remote", "add", "origin", "git@example.org:people/keeper.git")
+    project.git("worktree", "add", "--quiet", "-b", "side", "../elsewhere")
+    for place in (project.path, project.path.parent / "elsewhere"):
+        for name in (project.path.name, "keeper"):
+            assert "central files" in itza(place, "ask", f"what does {name} do?", "--no-model").out
+        assert "central files" not in itza(place, "ask", "what does elsewhere do?", "--no-model").out
+
+
 def test_a_range_is_asked_about_its_change(project: Repo) -> None:
     project.write("keep/later.py", "def added_later():\n    return 'later'\n")
     project.commit("Add what comes later")

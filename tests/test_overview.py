@@ -101,6 +101,14 @@ def test_a_name_that_everybody_defines_makes_nobody_central(repo: Repo) -> None:
     assert overview(repo).central == ()
 
 
+def test_a_compound_name_that_everybody_holds_is_used_by_all_of_them(repo: Repo) -> None:
+    repo.write("base.py", "class BaseThing:\n    pass\n")
+    for number in range(24):
+        repo.write(f"part{number}.py", f"def part_{number}(a: BaseThing):\n    pass\n")
+    repo.commit()
+    assert [(one.passage.path, one.users) for one in overview(repo).central] == [(b"base.py", 24)]
+
+
 def test_a_name_counts_only_among_languages_that_know_each_other(repo: Repo) -> None:
     repo.write("thing.rs", "pub struct ObjectId {\n    id: u32,\n}\n")
     repo.write("a.rs", "fn first(id: ObjectId) {}\n")

@@ -237,6 +237,22 @@ def test_that_no_history_is_looked_at_is_said_where_a_reason_is_asked_for(two: t
         assert (told in done.err.splitlines()) == is_told
 
 
+def test_what_each_of_them_is_is_told_by_its_readme(two: tuple[Repo, Repo], run: Run) -> None:
+    for one, name in zip(two, ("client", "store"), strict=True):
+        one.write("README.md", f"# The {name}\n\nWhat this is.\n")
+        one.write("CODE_OF_CONDUCT.md", "# What does this project do?\n\nWhat this project does is kind.\n")
+        one.write("src/use.py", "from http import retry\nfrom cache import evict\n\nretry(evict([]))\n")
+        one.commit()
+    told = run(two[0], "ask", "what does this project do?", "--all-repos", "--no-model", "--json").json
+    found = [one["citation"].rpartition(":")[0] for one in told["passages"]]
+    assert found[:2] == ["client/README.md", "store/README.md"]
+    assert not any("CONDUCT" in path for path in found)
+    citation = told["passages"][1]["citation"]
+    assert run(two[0], "show", citation).out == "1  # The store\n2\n3  What this is.\n"
+    done = run(two[0], "ask", "what does this project do?", "--repo", "store", "--no-model", "-k", "1")
+    assert (done.code, done.out.partition(":")[0]) == (0, "store/README.md")
+
+
 def test_such_a_citation_is_shown_and_verified_from_anywhere(two: tuple[Repo, Repo], run: Run, tmp_path: Path) -> None:
     client, store = two
     citation = f"store/src/cache.py:1-1@{store.git('rev-parse', 'HEAD')[:7]}"

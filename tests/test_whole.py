@@ -120,3 +120,49 @@ def test_a_question_about_something_in_it_is_none(question: str) -> None:
 @pytest.mark.parametrize("question", ["", "?", "explain " * 1000 + "this codebase", "explain this codebase" + " " * 90])
 def test_what_is_no_question_is_none(question: str) -> None:
     assert asks_whole(question) == (question.strip() == "explain this codebase" and len(question) <= 120)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what does redis do?",
+        "What is Redis?",
+        "how does redis work?",
+        "explain the redis codebase",
+        "give me an overview of redis",
+        "what is next.js?",
+        "what does git itza do?",
+        "explain git-itza",
+        "¿Qué hace redis?",
+        "was macht Redis?",
+        "redis是做什么的？",
+        "redis项目是做什么的？",
+    ],
+)
+def test_a_repository_may_be_called_by_its_name(question: str) -> None:
+    assert asks_whole(question, ["redis", "next.js", "git-itza"])
+    assert not asks_whole(question, ["other"])
+    assert not asks_whole(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what does redis-cli do?",
+        "what does the redis cluster do?",
+        "how does redis evict keys?",
+        "how does redis_connect work?",
+        "explain the redis protocol",
+        "what is predis?",
+        "redis",
+        "why is redis slow?",
+    ],
+)
+def test_a_question_about_something_of_that_name_is_none(question: str) -> None:
+    assert not asks_whole(question, ["redis"])
+
+
+def test_nothing_in_a_name_steers_the_detection() -> None:
+    for name in ("", ".", "-", ".*", "(", "[a-z]+", "\\"):
+        assert not asks_whole("what does anything do?", [name])
+        assert asks_whole("what does this project do?", [name])

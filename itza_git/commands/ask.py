@@ -12,7 +12,7 @@ from itza_git.answering.answer import Statement
 from itza_git.answering.links import Pages
 from itza_git.api import Itza
 from itza_git.commands import common
-from itza_git.results import AskResult, CommitHit
+from itza_git.results import AskResult, CommitHit, SearchResult
 from itza_git.search.reasons import asks_reason
 
 # Of an answer that is only passages, a person reads so many.
@@ -135,8 +135,17 @@ def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool, lin
     elif asked.result.hits:
         if status == "no_se":
             click.echo("\nnearest passages:\n")
-        click.echo(render.hits(render.first(asked.result, limit or SHOWN_PASSAGES), common.style(), verbose, links))
+        click.echo(
+            render.hits(render.first(asked.result, limit or _most_shown(asked.result)), common.style(), verbose, links)
+        )
     common.print_commits(asked.result, verbose, links)
+
+
+def _most_shown(result: SearchResult) -> int:
+    """How many passages are shown: of several repositories that are asked what they are at least one each."""
+    from itza_git.search.whole import asks_whole
+
+    return max(SHOWN_PASSAGES, len(result.repositories) if asks_whole(result.query) else 0)
 
 
 def _commits(asked: AskResult) -> tuple[CommitHit, ...]:

@@ -29,11 +29,12 @@ MOST_READ = 4000
 IMPORT = 1.0
 # `parse` is a name and a word; `parse_header`, `HTTPServer` and `Parser` are names.
 WORD = 0.2
-# Names of less weight together are chance.
+# Names of less weight together are chance, unless one of them is compound and of one file.
 LEAST = 0.5
 SHORTEST_NAME = 3
 MOST_NAMES = 8
 
+_COMPOUND = re.compile(rb"[a-z0-9][A-Z]|\w_\w")
 _DISTINCTIVE = re.compile(rb"[a-z0-9][A-Z]|\w_\w|^[A-Z]\w{3}")
 DEFINING = ("function", "method", "type")
 """The kinds of chunks that define what they are called."""
@@ -117,16 +118,19 @@ def _weighed(size: int, uses: Sequence[_Use], step: int) -> Central:
     most: dict[int, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for use in uses:
         weights: dict[int, float] = defaultdict(float)
+        certain = set(use.imported)
         for name, owners in use.owners.items():
             weight = use.known[name].weight
             rarity = math.log(1 + len(uses) / holding[id(use.known), name]) / math.log(1 + len(uses))
             for owner in owners:
                 weights[owner] += weight / len(owners) * rarity
                 most[owner][name.decode("utf-8", "replace")] += weight
+            # Nobody holds a compound name by chance, however many do.
+            certain |= owners if len(owners) == 1 and _COMPOUND.search(name) else set()
         for owner in weights.keys() | use.imported:
             # The tenth name of a file tells less than the first.
             weight = math.sqrt(weights.get(owner, 0.0)) + IMPORT * (owner in use.imported)
-            if weight >= LEAST:
+            if weight >= LEAST or owner in certain:
                 score[owner] += weight
                 users[owner] += step
                 used[use.entry] += 1

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from collections.abc import Iterable
+from functools import lru_cache
 
 # What a repository is called, by language; what stands before it; and the forms of whole questions, `{it}` for both.
 _FORMS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -163,16 +164,30 @@ _LONGEST = 120
 _IT = "\x00"
 
 
-def asks_whole(question: str) -> bool:
-    """Whether a question is about the whole repository, in any of the languages that are understood."""
+def asks_whole(question: str, names: Iterable[str] = ()) -> bool:
+    """Whether a question is about the whole repository, in any of the languages that are understood.
+
+    names are those that the repository goes by: "what does redis do?" is "what does this project do?" there.
+    """
     if len(question) > _LONGEST:
         return False
-    text = re.sub(r"[¿?¡!。？！.\"«»„“”…]+", " ", _folded(question.casefold().replace("\u2019", "'")))
-    text = " ".join(text.split())
+    text = _plain(question)
     before = ""
     while before != text:
         before, text = text, _PLEASE.sub("", text).strip()
-    return any(form.fullmatch(it.sub(_IT, text)) for it, forms in _patterns() for form in forms)
+    return any(form.fullmatch(it.sub(_IT, text)) for it, forms in _patterns(_named(names)) for form in forms)
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"[¿?¡!。？！.\"«»„“”…]+", " ", _folded(text.casefold().replace("\u2019", "'")))
+    return " ".join(text.split())
+
+
+def _named(names: Iterable[str]) -> str:
+    """A pattern of the names, whatever stands between their words; empty without any."""
+    parts = {"[-_ ]".join(map(re.escape, re.split(r"[-_ ]+", _plain(name).strip("-_ ")))) for name in names}
+    found = "|".join(sorted(parts - {""}, key=len, reverse=True))
+    return f"(?<![a-z0-9_-])(?:{found})(?![a-z0-9_-])" if found else ""
 
 
 def _folded(text: str) -> str:
@@ -180,13 +195,18 @@ def _folded(text: str) -> str:
     return "".join(c for c in unicodedata.normalize("NFD", text) if not unicodedata.combining(c))
 
 
-@cache
-def _patterns() -> list[tuple[re.Pattern[str], list[re.Pattern[str]]]]:
-    """Of each language what a repository is called, and the forms around it. Compiled at the first question."""
+@lru_cache(8)
+def _patterns(named: str) -> list[tuple[re.Pattern[str], list[re.Pattern[str]]]]:
+    """Of each language what a repository is called, and the forms around it. Compiled at the first question.
+
+    named is a pattern of the names that this repository goes by.
+    """
     found = []
     for nouns, determiners, forms in _FORMS:
         longest = "|".join(sorted(nouns.split("|"), key=len, reverse=True))
         is_spaced = longest.isascii() or not re.search("[\u3040-\u9fff]", longest)
         it = rf"\b(?:{determiners})\s*\b(?:{longest})\b" if is_spaced else f"(?:{determiners})(?:{longest})"
+        if named:
+            it = rf"(?:\b(?:{determiners})\s*)?{named}\s*(?:{longest})|{named}|{it}"
         found.append((re.compile(it), [re.compile(form.replace("{it}", _IT)) for form in forms]))
     return found
