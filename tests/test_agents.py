@@ -235,7 +235,11 @@ def test_what_is_lacking_is_said(repo: Repo, run: Run, tmp_path: Path, monkeypat
     monkeypatch.setattr("shutil.which", lambda name: None)
     assert "not on your PATH" in run(repo, "agent", "install", "--client", "claude").err
     monkeypatch.setattr(mcp_command, "_is_installed", lambda name: False)
-    assert run(repo, "agent", "install", "--client", "claude").error[-1] == "hint: pip install 'itza-git[mcp]'"
+    for options in ([], ["--dry-run"]):
+        done = run(repo, "agent", "install", "--client", "claude", *options)
+        assert done.code == 0
+        assert "a package that is not installed: pip install 'itza-git[mcp]'" in done.err
+    assert run(repo, "agent", "install").error[-1].startswith("hint: --client claude|")
     assert run(repo, "agent", "uninstall", "--client", "claude").code == 0
 
 

@@ -375,7 +375,12 @@ def test_nothing_but_the_protocol_comes_on_standard_output(code: Repo, tmp_path:
         missing = wire.ask("tools/call", {"name": "search_codebase", "arguments": {"qury": "x"}})
         assert "there is no argument 'qury'" in missing["result"]["content"][0]["text"]
         assert wire.ask("resources/list")["error"]["code"] == -32601
-        wire.send("this is not JSON")
+        for odd in ("this is not JSON", '{"jsonrpc": "2.0", "id": 99}', "[1]"):
+            wire.send(odd)
+            assert wire.process.stdout
+            answer = json.loads(wire.process.stdout.readline())
+            assert answer["error"]["code"] == -32700
+            assert answer["id"] is None
         wire.send('{"jsonrpc": "2.0", "method": "notifications/unheard-of"}')
         lenient = {"query": "how are retries limited?", "limit": "2", "path": ["src"], "kind": None}
         found = wire.ask("tools/call", {"name": "search_codebase", "arguments": lenient})

@@ -58,6 +58,7 @@ def test_what_is_meant_is_taken(given: dict[str, object], found: dict[str, objec
         ({"query": "x", "limit": "many"}, "limit is 'many', not a whole number"),
         ({"query": "x", "path": [1]}, "path is 1, not a string"),
         ({"query": "x", "kind": "class"}, "kind is 'class', not one of function, type"),
+        ({"query": "x" * 10_001}, "query has 10,001 characters, at most 10,000 may be"),
         ({"query": "x", "top_k": 3}, "there is no argument 'top_k'"),
     ],
 )
@@ -194,6 +195,14 @@ def test_a_working_folder_inside_of_a_repository_is_that_repository(repo: Repo, 
     assert [place.name for place in places.all([repo.path, repo.path / "src"])] == ["repo"]
     with pytest.raises(UsageError, match="no git repository"):
         Places(tmp_path / "nowhere").find(None, [])
+
+
+def test_the_documentation_lists_the_arguments_of_every_tool() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "agents.md").read_text()
+    listed = dict(re.findall(r"^\| `(\w+)` \| (.*?) ?\|", text, re.MULTILINE))
+    for name, tool in TOOLS.items():
+        own = [one.name for one in tool.parameters if one.name not in ("repo", "budget")]
+        assert re.findall(r"`(\w+)`", listed[name]) == own
 
 
 class Quiet:

@@ -13,7 +13,7 @@ from itza_git.agents import install as installing
 from itza_git.agents.clients import CLIENTS
 from itza_git.agents.install import Edit
 from itza_git.agents.instructions import FILE, PARAGRAPH
-from itza_git.commands.mcp import require_sdk
+from itza_git.commands.mcp import HOW, has_sdk
 from itza_git.errors import UsageError
 from itza_git.render import clean, clean_lines
 
@@ -39,7 +39,6 @@ def install(client: str | None, for_user: bool, instructions: bool, dry_run: boo
 
     The file is the project's unless --global is given.
     """
-    require_sdk()
     edits = []
     if client:
         command = _own_command() if for_user else COMMAND
@@ -48,6 +47,8 @@ def install(client: str | None, for_user: bool, instructions: bool, dry_run: boo
     if instructions:
         edits.append(installing.with_instructions(_project()))
     done = _carried_out(edits, dry_run)
+    if client and not has_sdk():
+        click.echo(f"note: the client's server needs a package that is not installed: {HOW}", err=True)
     if client and not for_user and not shutil.which(COMMAND):
         click.echo(f"note: {COMMAND} is not on your PATH, where the client looks for it", err=True)
     return done

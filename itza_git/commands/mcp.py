@@ -16,10 +16,9 @@ from itza_git.errors import UsageError
 HOW = "pip install 'itza-git[mcp]'"
 
 
-def require_sdk() -> None:
-    """Raise `UsageError` unless the SDK is installed."""
-    if not (_is_installed("mcp") and _is_installed("mcp_types")):
-        raise UsageError("the Model Context Protocol needs a package that is not installed", HOW)
+def has_sdk() -> bool:
+    """Whether the SDK is installed."""
+    return _is_installed("mcp") and _is_installed("mcp_types")
 
 
 def _is_installed(package: str) -> bool:
@@ -35,7 +34,8 @@ def mcp() -> int:
     The repositories are those of the client's roots, or that of the current folder, and the registered ones. Set a
     client up with: git itza agent install.
     """
-    require_sdk()
+    if not has_sdk():
+        raise UsageError("the Model Context Protocol needs a package that is not installed", HOW)
     if sys.stdin.isatty():
         click.echo("note: this waits for a client on standard input; set one up: git itza agent install -h", err=True)
     with _silence(), _uncollected():

@@ -17,7 +17,10 @@ _NOTHING: tuple[object, ...] = (None, "", [], [""])
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument of a tool. choices are the strings that it may be, a number is brought between least and most."""
+    """One argument of a tool. choices are the strings that it may be, a number is brought between least and most.
+
+    longest: the most characters of a string; a longer one is a mistake, and would keep a processor busy for minutes.
+    """
 
     name: str
     kind: Literal["string", "strings", "integer"]
@@ -27,6 +30,7 @@ class Parameter:
     least: int = 1
     most: int = 100
     choices: tuple[str, ...] = ()
+    longest: int = 10_000
 
     def schema(self) -> dict[str, Any]:
         """Its JSON Schema."""
@@ -49,6 +53,8 @@ class Parameter:
     def _string(self, value: object) -> str:
         if not isinstance(value, str):
             raise self._wrong(value, "a string")
+        if len(value) > self.longest:
+            raise UsageError(f"{self.name} has {len(value):,} characters, at most {self.longest:,} may be", self.told)
         if self.choices and value not in self.choices:
             raise self._wrong(value, f"one of {', '.join(self.choices)}")
         return value

@@ -69,8 +69,9 @@ def verify_citations(
         now = f" -> {render(verdict.now)}" if verdict.now and verdict.status == "moved" else ""
         reason = f" ({visible(verdict.reason)})" if verdict.reason else ""
         lines.append(f"{verdict.status} {render(one.found.citation)}{now}{reason}")
-    summary = _summary([one.verdict.status for one in verification.checked])
-    return texts.within([f"{where_at(place, verification.commit, rev)}: {summary}", *lines], budget)
+    statuses = {one.found.citation: one.verdict.status for one in verification.checked}
+    summary = _summary(list(statuses.values()))
+    return texts.within([f"{where_at(place, verification.commit, rev)}: {summary}", *dict.fromkeys(lines)], budget)
 
 
 def _summary(statuses: Sequence[str]) -> str:
@@ -83,7 +84,7 @@ VERIFY = Tool(
     "Check every path:lines@commit citation in a text against the repository: same, moved (to where), changed or gone. "
     "Run it over a text with citations before you hand it on.",
     (
-        Parameter("text", "string", "Any text with citations in it.", required=True),
+        Parameter("text", "string", "Any text with citations in it.", required=True, longest=100_000),
         REPO,
         Parameter("rev", "string", "Revision to check against; default HEAD."),
         BUDGET,

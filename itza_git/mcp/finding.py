@@ -196,8 +196,7 @@ def get_repo_overview(
         state = ready(call, place, itza, rev, OVERVIEW_SECONDS)
         found = itza.overview(rev, paths=path, watch=PEEK)
     lines = overview(found, Style()).split("\n")[2:]
-    # Columns are for people, and so is the flag of the command line.
-    shown = [re.sub(r"(?<=\S) {2,}", "  ", re.sub(r"  \(\d+ more: -v\)$", "", line)) for line in lines]
+    shown = [_plain(line) for line in lines]
     counted = f"{found.files:,} files, {found.lines:,} lines"
     missing = state.missing(found.coverage)
     return texts.fitted(
@@ -206,6 +205,13 @@ def get_repo_overview(
         lambda room: texts.within(shown, room),
         f"({missing})" if missing else "",
     )
+
+
+def _plain(line: str) -> str:
+    """A line without what is for people at a terminal: columns, the command line's flag, a name cut by the width."""
+    line = re.sub(r"  \(\d+ more: -v\)$", "", line)
+    line = re.sub(r"(?<=\bused by) +(\d+)(?=:)", r" \1 files", re.sub(r"(?<=\S) {2,}", "  ", line))
+    return re.sub(r", [^,]*…$", "", line)
 
 
 OVERVIEW = Tool(

@@ -22,10 +22,12 @@ from urllib.request import url2pathname
 
 import anyio
 import mcp_types as types
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 
 from itza_git import __version__
 from itza_git.errors import ItzaError
@@ -191,7 +193,28 @@ async def _serve(here: Path) -> None:
     async with stdio_server() as (incoming, outgoing):
         # What is printed would otherwise wait in the buffer until the descriptor is given back.
         with redirect_stdout(sys.stderr):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            understood, messages = anyio.create_memory_object_stream[SessionMessage | Exception]()
+            async with anyio.create_task_group() as group:
+                group.start_soon(_refuse_others, incoming, understood, outgoing)
+                await server.run(messages, outgoing, server.create_initialization_options())
+                group.cancel_scope.cancel()
+
+
+async def _refuse_others(
+    incoming: ObjectReceiveStream[SessionMessage | Exception],
+    understood: ObjectSendStream[SessionMessage | Exception],
+    outgoing: ObjectSendStream[SessionMessage],
+) -> None:
+    """Pass on what is a message, and answer what is not: the SDK drops it, and who sent it would wait for ever."""
+    refusal = types.JSONRPCError(
+        jsonrpc="2.0", id=None, error=types.ErrorData(code=types.PARSE_ERROR, message="not a JSON-RPC message")
+    )
+    async with understood:
+        async for item in incoming:
+            if isinstance(item, Exception):
+                await outgoing.send(SessionMessage(refusal))
+            else:
+                await understood.send(item)
 
 
 def run(here: Path) -> None:
