@@ -1,4 +1,4 @@
-"""The repositories that a user searches along: `itza.repo` in the user's git configuration, one value a path.
+"""The repositories that a user searches along: `itza.repo` in the user's git configuration, one value a repository.
 
 Only paths are kept, as `git maintenance register` keeps them; each repository keeps its own index.
 """
@@ -6,8 +6,9 @@ Only paths are kept, as `git maintenance register` keeps them; each repository k
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,43 +29,64 @@ class Entry:
 
 def entries() -> tuple[Entry, ...]:
     """What is registered, in the order in which it was. Raises `GitError`."""
-    return named([Path(os.path.abspath(path)) for path in user_config.paths(KEY)])
+    return named(map(_read, user_config.values(KEY)))
 
 
-def named(paths: Sequence[Path]) -> tuple[Entry, ...]:
-    """Paths with names that tell them apart: of two that end alike the later one is called after its parent too."""
+def _read(value: str) -> Path | Entry:
+    """A value: a path, or `NAME=path`, which no path begins with that is absolute or starts at home."""
+    found = re.fullmatch(r"([^=/\\~]+)=(.+)", value, re.DOTALL)
+    path = Path(os.path.abspath(os.path.expanduser(found[2] if found else value)))
+    return Entry(_printable(found[1]), path) if found else path
+
+
+def named(given: Iterable[Path | Entry]) -> tuple[Entry, ...]:
+    """Entries as they are, and paths with names: of two that end alike the later one is called after its parent too."""
     found: dict[str, Path] = {}
-    for path in dict.fromkeys(paths):
-        name = path.name.removesuffix(".git") or path.parent.name or "root"
-        if name in found:
-            name = f"{path.parent.name}-{name}"
-        number, unique = 2, name
-        while unique in found:
-            number, unique = number + 1, f"{name}-{number}"
-        found[unique] = path
+    for one in given:
+        path = one.path if isinstance(one, Entry) else one
+        if path not in found.values():
+            found[_free(one.name if isinstance(one, Entry) else _name(path), path, found)] = path
     return tuple(Entry(name, path) for name, path in found.items())
+
+
+def _name(path: Path) -> str:
+    return _printable(path.name.removesuffix(".git") or path.parent.name or "root")
+
+
+def _printable(name: str) -> str:
+    """A name that can stand in a citation, in JSON and on a terminal."""
+    return "".join(one if one.isprintable() and one not in '/\\"' else "_" for one in name)
+
+
+def _free(name: str, path: Path, taken: Collection[str]) -> str:
+    if name in taken:
+        name = f"{_printable(path.parent.name)}-{name}"
+    number, unique = 2, name
+    while unique in taken:
+        number, unique = number + 1, f"{name}-{number}"
+    return unique
 
 
 def add(path: Path) -> Entry:
     """Register the repository that path lies in; once is enough. Raises `NotARepository`, `GitError`."""
-    if not path.exists():
-        raise UsageError(f"no such folder: {path}", "git itza repos add PATH")
-    try:
-        place = place_of(open_repository(path))
-    except NotARepository as e:
-        # The hint for somebody who stands in that folder is none here.
-        raise NotARepository(str(e), f"git -C {shlex.quote(os.fspath(path))} init") from e
-    if place not in {entry.path for entry in entries()}:
-        user_config.add(KEY, os.fspath(place))
-    return next(entry for entry in entries() if entry.path == place)
+    place = place_of(open_repository(path))
+    known = entries()
+    if place not in {entry.path for entry in known}:
+        entry = named([*known, place])[-1]
+        # Where the name is not plain from the path it is written down: it must not change when another one goes.
+        value = os.fspath(place) if entry.name == place.name else f"{entry.name}={place}"
+        user_config.add(KEY, value)
+        return entry
+    return next(entry for entry in known if entry.path == place)
 
 
 def remove(which: str) -> Entry:
     """Forget a repository, by its name or path; its index stays. Raises `UsageError`, `GitError`."""
     entry = find(which, entries())
-    for written in user_config.written(KEY):
-        if Path(os.path.abspath(os.path.expanduser(written))) == entry.path:
-            user_config.remove(KEY, written)
+    for value in user_config.values(KEY):
+        read = _read(value)
+        if (read.path if isinstance(read, Entry) else read) == entry.path:
+            user_config.remove(KEY, value)
     return entry
 
 
@@ -83,9 +105,14 @@ def find(which: str, known: Sequence[Entry]) -> Entry:
 
 
 def holding(path: bytes) -> tuple[Entry, bytes] | None:
-    """The repository whose name a path begins with, and the path in it; None without one."""
-    name, _, rest = path.partition(b"/")
-    return next(((entry, rest) for entry in entries() if rest and os.fsencode(entry.name) == name), None)
+    """The repository that a path `NAME//path` is in, and the path there; None when it begins with no such name.
+
+    git has no path with two slashes in a row, so none of the current repository is taken for one.
+    """
+    name, parted, rest = path.partition(b"//")
+    if not (parted and rest):
+        return None
+    return next(((entry, rest) for entry in entries() if os.fsencode(entry.name) == name), None)
 
 
 def _known(known: Sequence[Entry]) -> str:

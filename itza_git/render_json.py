@@ -151,7 +151,7 @@ def searched_json(one: Searched) -> dict[str, Any]:
 
 def _named_path_json(path: bytes) -> dict[str, Any]:
     """A path that begins with the name of its repository."""
-    name, _, rest = path.partition(b"/")
+    name, _, rest = path.partition(b"//")
     return {"repo": os.fsdecode(name)} | path_json(rest)
 
 

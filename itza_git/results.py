@@ -105,7 +105,7 @@ class SearchResult:
     def commit_of(self, path: bytes, blob: bytes) -> str:
         """The commit (full hex) at which lines of a file are cited, or `worktree`."""
         if self.repositories:
-            name = path.partition(b"/")[0]
+            name = path.partition(b"//")[0]
             return next(one.commit for one in self.repositories if os.fsencode(one.name) == name)
         if path in self.uncommitted:
             return "worktree"

@@ -2,7 +2,7 @@
 
     with Several.open() as several:
         for hit in several.search("where are retries limited?").hits:
-            print(hit.citation)      # NAME/path:first-last@commit
+            print(hit.citation)      # NAME//path:first-last@commit
 
 Each repository keeps its own index. One that cannot be searched is named with the reason, and the others are searched.
 """
@@ -310,10 +310,9 @@ def _with_here(known: Sequence[registry.Entry], here: Path | None) -> list[regis
         place = registry.place_of(Itza.open(here).repository)
     except GitError:
         return list(known)
-    named = registry.named([place, *(entry.path for entry in known)])
     # The registered keep their names: citations in texts use them.
-    names = {entry.path: entry.name for entry in known}
-    return [registry.Entry(names.get(entry.path, entry.name), entry.path) for entry in named]
+    named = registry.named([*known, place])
+    return sorted(named, key=lambda entry: entry.path != place)
 
 
 def _unsearched(name: str, path: Path, error: ItzaError) -> Searched:

@@ -11,9 +11,9 @@ from itza_git.git.environment import scrubbed
 _NO_SUCH_KEY, _NOTHING_TO_UNSET = 1, 5
 
 
-def paths(key: str) -> list[str]:
-    """The values of a key that holds paths, `~` spelled out. Raises `GitError`."""
-    done = _git("--type=path", "--null", "--get-all", key)
+def values(key: str) -> list[str]:
+    """The values of a key, as the user wrote them. Raises `GitError`."""
+    done = _git("--null", "--get-all", key)
     if done.returncode == _NO_SUCH_KEY:
         return []
     _check(done)
@@ -30,12 +30,6 @@ def remove(key: str, value: str) -> None:
     done = _git("--fixed-value", "--unset-all", key, value)
     if done.returncode != _NOTHING_TO_UNSET:
         _check(done)
-
-
-def written(key: str) -> list[str]:
-    """The values of a key as the user wrote them."""
-    done = _git("--null", "--get-all", key)
-    return [os.fsdecode(value) for value in done.stdout.split(b"\0") if value]
 
 
 def _git(*args: str) -> subprocess.CompletedProcess[bytes]:

@@ -17,9 +17,12 @@ from itza_git.search.corpus import Corpus
 from itza_git.store import View
 from itza_git.store.postings import join
 
+# No path in git holds it, so a path with a name before it is never taken for another path.
+SEPARATOR = b"//"
+
 
 class Union(Corpus):
-    """Corpora by the names of their repositories; a passage's path is `NAME/path`, and no name holds a `/`."""
+    """Corpora by the names of their repositories; a passage's path is `NAME//path`."""
 
     def __init__(self, parts: Sequence[tuple[str, Corpus]]) -> None:
         self._names = [name for name, _ in parts]
@@ -45,12 +48,12 @@ class Union(Corpus):
 
 def prefixed(name: str, path: bytes) -> bytes:
     """A path of a repository, told apart from those of others."""
-    return os.fsencode(name) + b"/" + path
+    return os.fsencode(name) + SEPARATOR + path
 
 
 def split(path: bytes) -> tuple[str, bytes]:
     """The name and the path that `prefixed` joined."""
-    name, _, rest = path.partition(b"/")
+    name, _, rest = path.partition(SEPARATOR)
     return os.fsdecode(name), rest
 
 
