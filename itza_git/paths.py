@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
@@ -18,6 +19,15 @@ def quote(path: bytes) -> str:
     pieces = [_piece(character) for character in path.decode("utf-8", "surrogateescape")]
     quoted = "".join(pieces)
     return quoted if all(len(piece) == 1 for piece in pieces) else f'"{quoted}"'
+
+
+def place(path: str) -> str:
+    """A path of the file system as it can be written anywhere: itself, or quoted when it is not UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return quote(os.fsencode(path))
+    return path
 
 
 def unquote(text: str) -> bytes:

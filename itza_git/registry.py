@@ -69,7 +69,13 @@ def _free(name: str, path: Path, taken: Collection[str]) -> str:
 
 def add(path: Path) -> Entry:
     """Register the repository that path lies in; once is enough. Raises `NotARepository`, `GitError`."""
-    place = place_of(open_repository(path))
+    if not path.exists():
+        raise UsageError(f"no such folder: {path}", "git itza repos add PATH")
+    try:
+        place = place_of(open_repository(path))
+    except NotARepository as e:
+        # The hint for somebody who stands in that folder is none here.
+        raise NotARepository(str(e), f"git -C {shlex.quote(os.fspath(path))} init") from e
     known = entries()
     if place not in {entry.path for entry in known}:
         entry = named([*known, place])[-1]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from itza_git.clock import day
-from itza_git.paths import quote
+from itza_git.paths import place, quote
 from itza_git.render import commit_of, urls
 
 if TYPE_CHECKING:  # records that are only read
@@ -142,7 +142,7 @@ def searched_json(one: Searched) -> dict[str, Any]:
     """One of several repositories."""
     return {
         "name": one.name,
-        "path": str(one.path),
+        "path": place(str(one.path)),
         "commit": one.commit or None,
         "coverage": coverage_json(one.coverage),
         "error": one.error,

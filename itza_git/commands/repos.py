@@ -12,6 +12,7 @@ from itza_git import registry, render, render_json
 from itza_git.api import Itza
 from itza_git.commands import common
 from itza_git.errors import ItzaError, NotARepository
+from itza_git.paths import place
 from itza_git.registry import Entry
 from itza_git.results import BranchStatus, IndexReport
 
@@ -165,7 +166,7 @@ def _state_json(entry: Entry, state: BranchStatus | ItzaError | None) -> dict[st
     head = state if isinstance(state, BranchStatus) else None
     return {
         "name": entry.name,
-        "path": str(entry.path),
+        "path": place(str(entry.path)),
         "commit": head.commit if head else None,
         "coverage": render_json.coverage_json(head.coverage) if head else None,
         "error": str(state) if isinstance(state, ItzaError) else None,
@@ -173,7 +174,7 @@ def _state_json(entry: Entry, state: BranchStatus | ItzaError | None) -> dict[st
 
 
 def _report_json(entry: Entry, report: IndexReport | ItzaError) -> dict[str, Any]:
-    named = {"name": entry.name, "path": str(entry.path)}
+    named = {"name": entry.name, "path": place(str(entry.path))}
     if isinstance(report, ItzaError):
         return named | {"error": str(report)}
     return named | {"error": None} | render_json.report_json(report)

@@ -10,10 +10,10 @@ from dataclasses import replace
 import click
 
 from itza_git import registry, render, render_history, render_json
-from itza_git.answering.citation import CommitCitation, parse, parse_commit
+from itza_git.answering.citation import Citation, CommitCitation, parse, parse_commit
 from itza_git.api import Itza
 from itza_git.commands import common
-from itza_git.errors import GitError, ItzaError, UsageError
+from itza_git.errors import UsageError
 from itza_git.results import Shown
 
 # A file may be called `commit 1`.
@@ -22,20 +22,23 @@ _LINES_OF = re.compile(r":[0-9]+(-[0-9]+)?@[^ ]+\Z")
 
 def _shown(text: str) -> Shown:
     """The lines that a citation names here, or in the registered repository whose name it begins with."""
-    try:
+    named = _named(text)
+    if named is None:
         with Itza.open() as itza:
             return itza.show(itza.citation(text), os.fsencode(common.folder(itza)))
-    except (UsageError, GitError):
-        try:
-            citation = parse(text)
-            named = registry.holding(citation.path)
-        except ItzaError:
-            named = None
-        if named is None:
-            raise
-    entry, path = named
+    entry, citation = named
     with Itza.open(registry.there(entry)) as itza:
-        return itza.show(replace(citation, path=path))
+        return itza.show(citation)
+
+
+def _named(text: str) -> tuple[registry.Entry, Citation] | None:
+    """The registered repository that a citation names, and what it cites there; None when it names none."""
+    try:
+        citation = parse(text)
+    except UsageError:
+        return None
+    found = registry.holding(citation.path)
+    return found and (found[0], replace(citation, path=found[1]))
 
 
 def _commit(itza: Itza, text: str) -> CommitCitation:

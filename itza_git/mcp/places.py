@@ -93,11 +93,10 @@ class Places:
 
     def known(self, roots: Sequence[Path]) -> tuple[Entry, ...]:
         """What can be named: the repositories of the roots (of the working folder without any), then the registered."""
-        registered = registry.entries()
-        names = {entry.path: entry.name for entry in registered}
-        paths = [*self.local(roots), *names]
+        local = self.local(roots)
         # The registered keep their names: citations and users use them.
-        return tuple(Entry(names.get(one.path, one.name), one.path) for one in registry.named(paths))
+        named = registry.named([*registry.entries(), *local])
+        return tuple(sorted(named, key=lambda one: one.path not in local))
 
     def local(self, roots: Sequence[Path]) -> list[Path]:
         """The repositories that the client works in; where its roots lie in none, that of the working folder."""
