@@ -64,7 +64,8 @@ def manpage() -> str:
         "A citation reads path:first\\-last@commit. git itza show prints the lines that one names.",
         ".SH COMMANDS",
     ]
-    with click.Context(cli, info_name="git itza") as context:
+    # With the settings that the program has: click keeps what a command's first context says of `-h`.
+    with click.Context(cli, info_name="git itza", **cli.context_settings) as context:
         for name in cli.list_commands(context):
             found = cli.get_command(context, name)
             if found is not None:
