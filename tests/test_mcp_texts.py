@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -332,6 +333,20 @@ def test_outside_of_a_repository_the_registered_ones_can_be_asked(repo: Repo, tm
     repo.git("config", "--global", "itza.repo", str(repo.path))
     assert "a.py:1-2@" in search(tmp_path, "here")
     assert "a.py:1-2@" in search(tmp_path, "here", repo="repo")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be deleted")
+def test_a_working_folder_that_was_deleted_leaves_the_registered_repositories(
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo.write("a.py", "def here():\n    pass\n")
+    repo.commit()
+    repo.git("config", "--global", "itza.repo", str(repo.path))
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert TOOLS["list_indexed_repos"].answer(Quiet(), Places(gone), budget=500).startswith("repo  ")
 
 
 def test_roots_without_a_repository_leave_the_working_folder(repo: Repo, tmp_path: Path) -> None:

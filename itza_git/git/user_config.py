@@ -35,10 +35,22 @@ def remove(key: str, value: str) -> None:
 def _git(*args: str) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
-            ["git", "config", "--global", *args], env=scrubbed(), stdin=subprocess.DEVNULL, capture_output=True
+            ["git", "config", "--global", *args],
+            cwd=_folder(),
+            env=scrubbed(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
         )
     except (OSError, ValueError) as e:
         raise GitError(f"cannot run git: {e}", "git --version") from e
+
+
+def _folder() -> str:
+    """The working folder; the root where that was deleted under a server, since git does nothing in it then."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return os.path.abspath(os.sep)
 
 
 def _check(done: subprocess.CompletedProcess[bytes]) -> None:
