@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from itza_git import Itza
-from itza_git.answering import touching
+from itza_git.answering import reasons, touching
 from itza_git.results import CommitHit
 from itza_git.search.reasons import asks_reason
 from itza_git.trailers import said
@@ -106,6 +106,20 @@ def test_the_commit_that_touched_the_passage_comes_first(project: Repo) -> None:
     assert (first.commit, first.citation, first.by) == (head, f'commit {short} "{SUBJECT}"', "blame")
     assert first.lines == (f"src/retry.py:3@{short}",)
     assert first.text == "Ten repetitions kept the gateway busy after an outage: every client came back at once."
+
+
+def test_a_bare_subject_about_something_else_is_no_reason(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reasons, "MOST_NEAREST", 1)  # in a short history each message is among the nearest
+    repo.commit("Why the limit is what it is")
+    repo.write("src/retry.py", AFTER)
+    repo.commit("Bump dependencies")
+    assert "Bump dependencies" not in subjects(repo)
+    repo.write("src/retry.py", AFTER.replace("3", "4"))
+    repo.commit("Bump it once more\n\nThe gateway was busy after an outage.")
+    assert "Bump it once more" in subjects(repo)
+    repo.write("src/retry.py", AFTER)
+    repo.commit("Retry less")
+    assert "Retry less" in subjects(repo)
 
 
 def test_a_message_is_found_though_nothing_of_the_commit_is_left(project: Repo) -> None:
@@ -240,7 +254,7 @@ def test_odd_messages_end_nothing(repo: Repo, run: Run) -> None:
     repo.write("b.py", "def limit_two():\n    return 4\n")
     repo.git("config", "i18n.commitEncoding", "ISO-8859-1")
     repo.git("add", "--all")
-    repo.git("commit", "--quiet", "--file=-", stdin="El límite es cuatro".encode("latin-1"))
+    repo.git("commit", "--quiet", "--file=-", stdin="El límite es cuatro\n\nY así fue.".encode("latin-1"))
     done = run(repo, "ask", "why is the limit_two limit four?", "--no-model", "-v")
     assert done.code == 0
     assert '"El límite es cuatro"' in done.out
@@ -408,7 +422,7 @@ def test_odd_subjects_are_cited_and_found_again(repo: Repo) -> None:
     repo.commit("Begin")
     for subject in ('Say "hi" \\ twice', "Tab\tand \x1b[31mred \u202e", "a.py:3-4@1234567 moved", "x" * 300, "日本"):
         repo.write("a.py", f"def limit():\n    return {subject!r}\n")
-        repo.commit(subject)
+        repo.commit(f"{subject}\n\nIt had to be so.")
         found = commits(repo, "why does limit return this?")[0]
         assert found.citation.isprintable()
         assert verdicts(repo, f"Cited: {found.citation}.") == [("same", None)]

@@ -74,8 +74,18 @@ def reasons(
         told = list(repository.messages(_nearest(question, corpus, embedder)))
         touches = blames.touches()
     found = {touch.message.id: Reason(touch.message, touch.weight, "blame", touch.lines) for touch in touches}
-    found = {one.id: Reason(one, 0.0, "message") for one in told if one is not None} | found
-    return _best(list(found.values()), Likeness(question, corpus, embedder), weak)
+    near = {one.id: Reason(one, 0.0, "message") for one in told if one is not None}
+    likeness = Likeness(question, corpus, embedder)
+    found = {id: one for id, one in found.items() if id in near or _tells(one.message, likeness)}
+    return _best(list((near | found).values()), likeness, weak)
+
+
+def _tells(message: CommitMessage, likeness: Likeness) -> bool:
+    """Whether the message of a commit that only blame found may tell a reason.
+
+    A bare subject about nothing that was asked ("Bump version") does not.
+    """
+    return bool(said(message.body).strip()) or likeness.is_spoken_of(message.subject)
 
 
 def of_range(
@@ -158,6 +168,12 @@ class Likeness:
         held = set(map(stem, words(text)))
         total = sum(weight for _, weight in self._asked)
         return sum(weight for forms, weight in self._asked if not held.isdisjoint(forms)) / total if total else 0.0
+
+    def is_spoken_of(self, text: str) -> bool:
+        """Whether a text holds one of the question's rarer words."""
+        held = set(map(stem, words(text)))
+        least = sum(weight for _, weight in self._asked) / max(len(self._asked), 1)
+        return any(weight >= least and not held.isdisjoint(forms) for forms, weight in self._asked)
 
     def _cosines(self, texts: Sequence[str]) -> list[float]:
         if not (self._embedder.is_local and texts):
