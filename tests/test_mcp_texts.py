@@ -16,7 +16,7 @@ from itza_git.errors import StoreError, UnbornHead, UsageError
 from itza_git.mcp import texts
 from itza_git.mcp.arguments import Parameter, checked, schema_of
 from itza_git.mcp.citations import READ, VERIFY
-from itza_git.mcp.finding import SEARCH
+from itza_git.mcp.finding import SEARCH, _plain
 from itza_git.mcp.places import Places
 from itza_git.mcp.stopgap import by_words
 from itza_git.mcp.texts import Piece
@@ -204,6 +204,18 @@ def test_the_documentation_lists_the_arguments_of_every_tool() -> None:
     for name, tool in TOOLS.items():
         own = [one.name for one in tool.parameters if one.name not in ("repo", "budget")]
         assert re.findall(r"`(\w+)`", listed[name]) == own
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("central files  (by use and size; 5 more: -v)", "central files  (by use and size)"),
+        ("areas  (3 more: -v)", "areas"),
+        ("  a.py:1-2@1a2b3c4    used by  11: one, two, th…", "  a.py:1-2@1a2b3c4  used by 11 files: one, two"),
+    ],
+)
+def test_a_line_of_the_overview_keeps_nothing_that_is_for_terminals(line: str, plain: str) -> None:
+    assert _plain(line) == plain
 
 
 class Quiet:

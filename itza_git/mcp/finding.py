@@ -209,7 +209,7 @@ def get_repo_overview(
 
 def _plain(line: str) -> str:
     """A line without what is for people at a terminal: columns, the command line's flag, a name cut by the width."""
-    line = re.sub(r"  \(\d+ more: -v\)$", "", line)
+    line = re.sub(r"  \(\d+ more: -v\)$|; \d+ more: -v(?=\)$)", "", line)
     line = re.sub(r"(?<=\bused by) +(\d+)(?=:)", r" \1 files", re.sub(r"(?<=\S) {2,}", "  ", line))
     return re.sub(r", [^,]*…$", "", line)
 
