@@ -290,7 +290,7 @@ def test_all_repositories_are_searched_as_one_and_their_citations_read_again(
     found = search(repo.path, "where is the retry?", repo="all")
     assert found.startswith("2 repositories at their HEADs\n")
     assert "(not searched: gone: the repository gone is gone: " in found
-    for path in ("repo/a.py", "other/b.py"):
+    for path in ("repo//a.py", "other//b.py"):
         citation = re.findall(rf"^{path}:1-2@[0-9a-f]+", found, re.MULTILINE)[0]
         read = READ.answer(Quiet(), Places(repo.path), citation=citation, budget=500)
         assert "1\tdef retry_" in read

@@ -632,14 +632,14 @@ def test_a_citation_of_a_name_is_told_not_to_be_checked(cited: Repo, run: Run) -
 def test_outside_of_a_repository_those_of_registered_ones_are_checked(cited: Repo, run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     folder.mkdir()
-    (folder / "page.md").write_text(f"repo/{cite(cited, '8-12')} other.py:1@deadbeef\n")
+    (folder / "page.md").write_text(f"repo//{cite(cited, '8-12')} other.py:1@deadbeef\n")
     done = run(folder, "verify", "page.md")
     assert done.code == 2
     assert "not a git repository" in done.err
     assert run(cited, "repos", "add", ".").code == 0
     done = run(folder, "verify", "page.md")
     assert done.code == 1
-    assert done.out.splitlines()[0] == f"page.md:1: same repo/{cite(cited, '8-12')}"
+    assert done.out.splitlines()[0] == f"page.md:1: same repo//{cite(cited, '8-12')}"
     assert done.out.splitlines()[1].startswith("page.md:1: gone other.py:1@deadbeef (")
     assert run(folder, "verify", "--json", "page.md").json["commit"] is None
 

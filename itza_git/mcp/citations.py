@@ -33,10 +33,10 @@ def read_citation(call: Call, places: Places, *, citation: str, repo: str | None
 
 def _of(places: Places, citation: str, repo: str | None, roots: Sequence[Path]) -> tuple[Place, str]:
     """The repository that a citation is of, and the citation without the name that a search over all puts before it."""
-    name, slash, rest = citation.strip().partition("/")
-    if slash and not repo:
+    name, parted, rest = citation.strip().partition("//")
+    if parted and not repo:
         named = next((place for place in places.all(roots) if place.name == name), None)
-        if named and not (named.path / name).exists():
+        if named:
             return named, rest
     return places.find(repo, roots), citation
 
