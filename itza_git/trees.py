@@ -1,6 +1,6 @@
 """The trees of a repository that can be searched: which revision is which, what holds for it, its passages.
 
-A tree never changes, so whole trees stay open for the next question; what is kept cannot become wrong.
+A tree never changes, so whole trees stay open for the next question, as long as their files in the index stay what they were.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Trees:
             refreshed = self._refresher(commit).working_tree(commit, watch)
             return Corpus(self._space, refreshed.view), refreshed.changed
         found = self._open.pop(commit.tree, None)
-        if found is None:
+        if found is None or not found.is_current:
             found = Corpus(self._space, self.refresh(rev, branch, commit, watch).view)
         if found.is_whole:
             self._open[commit.tree] = found
@@ -98,7 +98,7 @@ class Trees:
         What the store lacks of them is indexed first, as far as watch's patience goes.
         """
         found = self._messages.get(commit)
-        if found is None:
+        if found is None or not found.is_current:
             space = self._space.history
             view = view_of_history(self._repository, self._embedder, commit)
             index_history(self._repository, space, self._embedder, view, watch)

@@ -172,3 +172,36 @@ def test_whatever_is_deleted_is_made_again(project: Repo, lost: str) -> None:
     for path in victims:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     assert answers(project) == fresh
+
+
+def in_place(folder: Path) -> None:
+    for path in folder.rglob("*.itza"):
+        with open(path, "r+b") as file:
+            file.write(b"\0" * path.stat().st_size)
+
+
+def shorter(folder: Path) -> None:
+    for path in folder.rglob("*.itza"):
+        path.write_bytes(b"short")
+
+
+@pytest.mark.parametrize("harm", [in_place, shorter, shutil.rmtree])
+def test_an_open_index_notices_that_its_files_are_no_longer_what_they_were(
+    project: Repo, harm: Callable[[Path], None]
+) -> None:
+    project.write("src/alpha.py", "def alpha(x):\n    return x\n")
+    project.commit("alpha returns what it was given, because it may be nothing")
+    with Itza.open(project.path, {}) as itza:
+
+        def told() -> Answers:
+            found = itza.search("why does alpha return x?", history=True)
+            return [(hit.citation, hit.text) for hit in found.hits] + [found.past]
+
+        before = told()
+        assert len(before) > 2
+        assert told() == before
+        harm(project.path / ".git" / "itza")
+        assert told() == before
+        harm(project.path / ".git" / "itza")  # what was read from the disk, too, after what was just made
+        assert told() == before
+        assert itza.fsck().faults == ()

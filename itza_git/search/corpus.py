@@ -77,6 +77,11 @@ class Corpus:
         return bool((self._pack_of[self.view.indexable] >= 0).all())
 
     @property
+    def is_current(self) -> bool:
+        """Whether the files that it is mapped from are still what was opened; costs a look at each."""
+        return self.view.is_current and all(pack.is_current for pack in self.packs)
+
+    @property
     def held(self) -> int:
         """How many entries the store holds."""
         return int((self._pack_of >= 0).sum())

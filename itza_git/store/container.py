@@ -141,6 +141,7 @@ class Container:
         with self._opened() as file:
             found = os.fstat(file.fileno())
             size = found.st_size
+            self._identity = _identity(found)
             if not S_ISREG(found.st_mode):
                 raise self._damaged("it is no file")
             if size < _HEAD.size + _TRAILER.size:
@@ -152,6 +153,21 @@ class Container:
         self.meta: dict[str, Any] = header["meta"]
         self._arrays: dict[str, NDArray[Any]] = {}
         self._sections: dict[str, tuple[str, list[int], int, int]] = header["sections"]
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file is the one that was opened, unchanged: what is mapped follows what is written in place."""
+        try:
+            return _identity(os.stat(self.path)) == self._identity
+        except OSError:
+            return False
+
+    def touch(self) -> None:
+        """Give the file the time of now, as far as that may be done."""
+        if self.is_current:
+            with suppress(OSError):  # a reader may lack the right
+                os.utime(self.path)
+                self._identity = _identity(os.stat(self.path))
 
     def _opened(self) -> BinaryIO:
         """The file. Raises FileNotFoundError only where there is nothing of that name."""
@@ -214,6 +230,10 @@ class Container:
         for name in self._sections:
             self._read(name)
         return self
+
+
+def _identity(found: os.stat_result) -> tuple[int, int, int]:
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _is_described(section: Any, size: int) -> bool:  # noqa: ANN401 - any JSON value

@@ -123,6 +123,11 @@ class Pack:
         self.languages = self._table("languages")
         self.kinds = self._table("kinds")
 
+    @property
+    def is_current(self) -> bool:
+        """Whether its file is still what was opened."""
+        return self._container.is_current
+
     def _table(self, name: str) -> list[str]:
         found = self._container.meta.get(name)
         if not isinstance(found, list) or not all(isinstance(value, str) for value in found):

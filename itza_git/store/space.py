@@ -108,7 +108,9 @@ class Space:
     def _listed(self) -> Iterator[tuple[str, Pack]]:
         """The packs of one look into the folder. Raises FileNotFoundError when one of them is gone already."""
         for name in self._names():
-            opened = self._open.get(name) or self._whole(Pack, self.packs_folder / name)
+            opened = self._open.get(name)
+            if opened is None or not opened.is_current:
+                opened = self._whole(Pack, self.packs_folder / name)
             if opened is not None:
                 yield name, opened
 
@@ -179,9 +181,8 @@ class Space:
             found = self._whole(View.read, path)
         except FileNotFoundError:
             return None
-        if found is not None:
-            with suppress(OSError):  # a reader may lack the right; it only decides which views are dropped first
-                os.utime(path)
+        if found is not None and found.file is not None:
+            found.file.touch()  # it decides which views are dropped first
         return found
 
     def records_view(self, tree: bytes, policy: str) -> bool:

@@ -27,6 +27,7 @@ class View:
 
     id: (E, n) bytes of the blob ids; language and reason: indexes into the tables (reason 0 is "": to be indexed);
     path_terms: a row is an entry; path_vector (E, D) and path_scale: only with a local embedder.
+    file is what they are mapped from, None for a view that was made and not read.
     """
 
     paths: Sequence[bytes]
@@ -38,9 +39,15 @@ class View:
     path_terms: Postings
     path_vector: NDArray[np.int8] | None = None
     path_scale: NDArray[np.float32] | None = None
+    file: Container | None = None
 
     def __len__(self) -> int:
         return len(self.id)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the file that it was read from is still what was opened."""
+        return self.file is None or self.file.is_current
 
     @cached_property
     def indexable(self) -> NDArray[np.int64]:
@@ -99,4 +106,5 @@ class View:
             Postings.read(file, PATH_FIELD),
             file.array("path_vector") if has_vectors else None,
             file.array("path_scale") if has_vectors else None,
+            file,
         )
