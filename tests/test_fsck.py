@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -250,3 +251,58 @@ def test_a_file_of_a_newer_version_is_named(project: Repo, run: Run) -> None:
     done = run(project, "fsck")
     assert done.code == 1
     assert "was written by a newer git-itza (format 2)" in done.out
+
+
+def as_file(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)
+    path.write_text("mine")
+
+
+def as_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+    (path / "mine").write_text("mine")
+
+
+@pytest.mark.parametrize(
+    ("place", "put", "told"),
+    [
+        (".git/itza", as_file, "it is no folder"),
+        (".git/itza/spaces", as_file, "it is no folder"),
+        (".git/itza/spaces/SPACE", as_file, "it is no folder"),
+        (".git/itza/spaces/SPACE/packs", as_file, "it is no folder"),
+        (".git/itza/spaces/SPACE/views", as_file, "it is no folder"),
+        (".git/itza/spaces/SPACE/history", as_file, "it is no folder"),
+        (".git/itza/spaces/SPACE/damaged", as_file, "it is no folder"),
+        (".git/itza/lock", as_folder, "it is no file"),
+        (".git/itza/spaces/SPACE/heads.json", as_folder, "it is no file"),
+        (".git/itza/spaces/SPACE/recipe.json", as_folder, "it is no file"),
+    ],
+)
+def test_what_stands_in_the_place_of_the_index_is_named_and_gets_another_name(
+    project: Repo, run: Run, place: str, put: Callable[[Path], None], told: str
+) -> None:
+    (space,) = (project.path / ".git" / "itza" / "spaces").glob("*")
+    path = project.path / place.replace("SPACE", space.name)
+    put(path)
+    name = path.relative_to(project.path / ".git")
+    found = run(project, "fsck")
+    assert (found.code, found.out.splitlines()[0]) == (1, f"wrong     {name}: {told}")
+    repaired = run(project, "fsck", "--repair")
+    assert (repaired.code, repaired.out.splitlines()[0]) == (1, f"wrong     {name}: {told}")
+    aside = path.with_name(f"{path.name}.damaged")
+    assert (aside / "mine" if aside.is_dir() else aside).read_text() == "mine"
+    assert run(project, "fsck").code == 0
+    assert run(project, "gc").code == 0
+    assert "alpha.py" in run(project, "search", "alpha").out
+
+
+def test_a_file_beside_the_spaces_is_in_nobodys_way(project: Repo, run: Run) -> None:
+    stray = project.path / ".git" / "itza" / "spaces" / ".DS_Store"
+    stray.write_bytes(b"\0")
+    assert run(project, "fsck").out == "whole: 1 pack, 5 blobs, 4 chunks, 1 view in 1 space\n"
+    assert run(project, "fsck", "--repair").code == 0
+    assert run(project, "gc", "--json").json["spaces"] == 0
+    assert stray.exists()

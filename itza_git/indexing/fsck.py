@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from errno import ENOTDIR
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,17 +21,21 @@ from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_w
 from itza_git.store.proof import KINDS_OF_FILES, prove
 from itza_git.store.recipe import digest
 from itza_git.store.space import ASIDE, FOLDER, HISTORY, move_aside
+from itza_git.store.summaries import FOLDER as SUMMARIES
+from itza_git.store.troubles import FAULTS
 
 # Blobs that are read at once to count their lines.
 _AT_ONCE = 1000
+_SPACE_NAME = re.compile(r"[0-9a-f]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A file of the index and what is wrong with it."""
+    """A file of the index and what is wrong with it. is_foreign: something else stands in its place."""
 
     path: Path
     what: str
+    is_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +66,28 @@ def fsck(repository: Repository) -> Checked:
 def put_right(repository: Repository, waiting: Callable[[], None]) -> Checked:
     """The same under the lock, with what is wrong taken out of the way; what is missing then is for an index run.
 
-    Containers are set aside, notes are deleted. Raises `StoreError`, `StoreBusy`.
+    Containers are set aside, notes are deleted, and what stands in the place of a folder or of the lock gets another
+    name beside it. Raises `StoreError`, `StoreBusy`.
     """
     root = repository.common_dir / FOLDER
+    before = tuple(_foreign(root))  # what keeps the lock from being taken
+    for fault in before:
+        _put_right(fault)
     if not root.is_dir():
-        return fsck(repository)
+        return replace(fsck(repository), faults=before, repaired=True)
     with lock.writer(root, LONGEST_WAIT, waiting):
         checked = fsck(repository)
         for fault in checked.faults:
-            _put_right(fault.path)
-    return replace(checked, repaired=True)
+            _put_right(fault)
+    return replace(checked, faults=(*before, *checked.faults), repaired=True)
 
 
-def _put_right(path: Path) -> None:
+def _put_right(fault: Fault) -> None:
+    path = fault.path
     try:
-        if path.suffix == ".itza":
+        if fault.is_foreign:
+            path.rename(_free_name(path))
+        elif path.suffix == ".itza":
             move_aside(path)
         elif path.suffix == ".json":
             path.unlink(missing_ok=True)
@@ -84,6 +95,12 @@ def _put_right(path: Path) -> None:
             path.chmod(0o700)
     except OSError as e:
         raise cannot_write(path, e) from e
+
+
+def _free_name(path: Path) -> Path:
+    """A name beside path that nothing has, and that nothing of the index is called."""
+    names = (path.with_name(f"{path.name}.{ASIDE}{number or ''}") for number in count())
+    return next(name for name in names if not os.path.lexists(name))
 
 
 class _Reader:
@@ -96,11 +113,10 @@ class _Reader:
 
     def read(self) -> Checked:
         faults: list[Fault] = []
-        spaces = sorted(self._root.glob("spaces/*"))
+        # A file that somebody else put beside the spaces (a desktop's notes on a folder) is in nobody's way.
+        spaces = sorted(folder for folder in self._root.glob("spaces/*") if folder.is_dir())
         try:
-            for folder in (self._root, self._root / "spaces", *spaces):
-                if os.path.lexists(folder) and not folder.is_dir():
-                    raise NotADirectoryError(ENOTDIR, os.strerror(ENOTDIR), folder)
+            faults += _foreign(self._root)
             faults += _folder_mode(self._root)
             for space in spaces:
                 faults += self._space(space)
@@ -117,6 +133,10 @@ class _Reader:
         )
 
     def _space(self, folder: Path) -> Iterator[Fault]:
+        foreign = list(_foreign_in(folder))
+        if foreign:
+            yield from foreign
+            return  # the rest is for the next look
         yield from _recipe(folder)
         yield from self._heads(folder / "heads.json")
         for part in (folder, folder / HISTORY):
@@ -195,6 +215,30 @@ class _Reader:
                 yield Fault(path, f"the tree of {commit} is another one")
 
 
+def _foreign(root: Path) -> Iterator[Fault]:
+    """What stands where the index has its folders and its lock, and is none."""
+    spaces = root / "spaces"
+    named = (path for path in spaces.glob("*") if _SPACE_NAME.fullmatch(path.name))
+    yield from _no_folders(root, spaces, *(root / name for name in (FAULTS, SUMMARIES)), *named)
+    if os.path.lexists(root / "lock") and not (root / "lock").is_file():
+        yield Fault(root / "lock", "it is no file", is_foreign=True)
+
+
+def _foreign_in(space: Path) -> Iterator[Fault]:
+    """The same within a space."""
+    parts = (space, space / HISTORY)
+    yield from _no_folders(space / HISTORY, *(part / name for part in parts for name in (*KINDS_OF_FILES, ASIDE)))
+    for note in (space / "recipe.json", space / "heads.json"):
+        if os.path.lexists(note) and not note.is_file():
+            yield Fault(note, "it is no file", is_foreign=True)
+
+
+def _no_folders(*folders: Path) -> Iterator[Fault]:
+    for folder in folders:
+        if os.path.lexists(folder) and not folder.is_dir():
+            yield Fault(folder, "it is no folder", is_foreign=True)
+
+
 def _recipe(folder: Path) -> Iterator[Fault]:
     path = folder / "recipe.json"
     try:
@@ -208,7 +252,7 @@ def _recipe(folder: Path) -> Iterator[Fault]:
 
 
 def _folder_mode(root: Path) -> Iterator[Fault]:
-    if root.exists() and root.stat().st_mode & 0o077:
+    if root.is_dir() and root.stat().st_mode & 0o077:
         yield Fault(root, "others than its owner may look into it")
 
 

@@ -85,15 +85,20 @@ def cannot_write(path: Path, error: OSError) -> StoreError:
     if isinstance(error, PermissionError) or (error.strerror or "").startswith("Read-only"):
         hint = f"the index lives in the git directory: make {path.parent} writable for you"
     if error.errno in (EEXIST, ENOTDIR, EISDIR):
-        hint = f"delete {_in_the_way(path)}, which is none of the index: it is built anew from git"
+        path = _in_the_way(path)
+        hint = f"git itza fsck --repair renames {path}, which is none of the index"
     return StoreError(f"cannot write the index: {path}: {error.strerror}", hint)
 
 
 def cannot_read(path: Path, error: OSError) -> StoreError:
     """The error for a failed read of path."""
     hint = f"make {path.parent} readable for you"
-    if not isinstance(error, PermissionError):
-        hint = f"delete {_in_the_way(path)}: the index is built anew from git"
+    if error.errno in (ENOTDIR, EISDIR):
+        path = _in_the_way(path)
+        hint = f"git itza fsck --repair renames {path}, which is none of the index"
+    elif not isinstance(error, PermissionError):
+        path = _in_the_way(path)
+        hint = f"delete {path}: the index is built anew from git"
     return StoreError(f"cannot read the index: {path}: {error.strerror}", hint)
 
 

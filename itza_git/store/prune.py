@@ -72,7 +72,7 @@ def drop_unreadable_spaces(space: Space) -> int:
 
     Those of another embedder or model stay: switching back must embed nothing.
     """
-    unusable = [folder for folder in space.folder.parent.iterdir() if not is_usable(space, folder)]
+    unusable = [folder for folder in space.folder.parent.glob("*/") if not is_usable(space, folder)]
     for folder in unusable:
         shutil.rmtree(folder, ignore_errors=True)
     return len(unusable)
