@@ -1,6 +1,7 @@
 """The trees of a repository that can be searched: which revision is which, what holds for it, its passages.
 
-A tree never changes, so whole trees stay open for the next question, as long as their files in the index stay what they were.
+A tree never changes, so whole trees stay open for the next question, as long as their files in the index are
+what they were.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from itza_git.agents import install as installing
 from itza_git.agents import instructions, jsonc, toml
 from itza_git.agents.clients import CLIENTS
 from itza_git.commands import mcp as mcp_command
@@ -134,7 +135,8 @@ def test_dry_run_prints_the_change_and_writes_nothing(repo: Repo, run: Run) -> N
     done = run(repo, "agent", "install", "--client", "claude", "--dry-run")
     assert done.code == 0
     assert done.out.splitlines()[:2] == [f"--- {path}", f"+++ {path}"]
-    assert '+    "itza": {' in done.out.splitlines()
+    entry = '"itza": {"type": "stdio", "command": "git-itza", "args": ["mcp"]}'
+    assert f'+  "mcpServers": {{ {entry} }}' in done.out.splitlines()
     assert path.read_text() == '{\n  "mcpServers": {}\n}\n'
     assert run(repo, "agent", "uninstall", "--client", "claude", "--dry-run").out == ""
 
@@ -175,10 +177,108 @@ def test_opencode_with_its_newer_layout_or_its_commented_file(repo: Repo, run: R
 
 
 def test_what_a_user_added_to_our_entry_stays(repo: Repo, run: Run) -> None:
-    entry = {"command": "old", "args": ["mcp"], "env": {"ITZA_SERVER": "openai"}}
+    entry = {"command": "/old/bin/git-itza", "args": ["mcp"], "env": {"ITZA_SERVER": "openai"}}
     path = repo.write(".mcp.json", json.dumps({"mcpServers": {"itza": entry}}, indent=4))
     run(repo, "agent", "install", "--client", "claude")
     assert loaded(path)["mcpServers"]["itza"] == entry | {"type": "stdio", "command": "git-itza"}
+
+
+FOREIGN = {
+    "claude": '{"mcpServers": {"itza": {"command": "mine"}}}',
+    "codex": '[mcp_servers."itza"]\ncommand = "/opt/itza"\n\n[mcp_servers.itza.env]\nA = "1"\n',
+    "cursor": '{"mcpServers": {"itza": {"command": "npx", "args": ["itza", "mcp"]}}}',
+    "vscode": '{"servers": {"itza": {"type": "http", "url": "https://example.org"}}}',
+    "opencode": '{"mcp": {"itza": {"type": "local", "command": ["itza"]}}}',
+    "gemini": '{"mcpServers": {"itza": "mine"}}',
+}
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_somebody_elses_entry_of_our_name_is_refused_and_left_alone(repo: Repo, run: Run, client: str) -> None:
+    assert FOREIGN.keys() == CLIENTS.keys()
+    path = repo.write(FILES[client], FOREIGN[client])
+    done = run(repo, "agent", "install", "--client", client)
+    assert done.code == 2
+    assert done.error[0] == f"error: {path} has an entry `itza` that is not ours"
+    assert done.error[1].startswith("hint: rename that entry")
+    assert run(repo, "agent", "uninstall", "--client", client).out == f"unchanged  {path}\n"
+    assert path.read_text() == FOREIGN[client]
+
+
+def test_an_entry_that_starts_us_by_another_way_is_ours(repo: Repo, run: Run) -> None:
+    for entry in (
+        {"command": "uvx", "args": ["--from", "itza-git", "git-itza", "mcp"]},
+        {"command": "git", "args": ["itza", "mcp"]},
+        {"command": "C:\\Tools\\git-itza.exe", "args": ["mcp"], "timeout": 9},
+    ):
+        path = repo.write(".mcp.json", json.dumps({"mcpServers": {"itza": entry}, "a": 1}))
+        assert run(repo, "agent", "install", "--client", "claude").code == 0
+        assert loaded(path)["mcpServers"]["itza"] == {**entry, "type": "stdio", **ENTRY}
+        assert run(repo, "agent", "uninstall", "--client", "claude").code == 0
+        assert loaded(path) == {"a": 1}
+
+
+def test_what_a_user_added_to_our_toml_table_stays(repo: Repo, run: Run) -> None:
+    path = repo.write(
+        ".codex/config.toml",
+        '[mcp_servers."itza"] # mine\ncommand = "/old/git-itza"\nargs = [\n  "mcp",\n  "-v"\n]\n'
+        'timeout = 9\n\n[mcp_servers.itza.env]\nA = "1"\n',
+    )
+    assert run(repo, "agent", "install", "--client", "codex").code == 0
+    assert path.read_text() == (
+        '[mcp_servers."itza"] # mine\ncommand = "git-itza"\nargs = ["mcp"]\n'
+        'timeout = 9\n\n[mcp_servers.itza.env]\nA = "1"\n'
+    )
+    run(repo, "agent", "uninstall", "--client", "codex")
+    assert path.read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        ("claude", '{\n  "mcpServers": {}\n}\n'),
+        ("claude", '{"mcpServers": {}, "a": 1}'),
+        ("claude", '{\n  "mcpServers": {\n  }\n}'),
+        ("claude", '{"a": {}}'),
+        ("opencode", '{"mcp": { }}'),
+        ("codex", 'model = "x"'),
+        ("codex", "# no end\n[a]\nb = 1\r\n\r\n\r\n"),
+        ("codex", 'text = """\n[mcp_servers.itza]\n"""\n'),
+        ("codex", "list = [\n[\n\"a\"]]\n[z]\nt = '''\n[mcp_servers.itza]\ncommand = \"git-itza\"\n'''\n"),
+        ("codex", "# a line \u2028[mcp_servers.itza]\n"),
+    ],
+)
+def test_uninstalling_gives_a_file_back_to_the_byte(repo: Repo, run: Run, client: str, text: str) -> None:
+    path = repo.write(FILES[client], text.encode())
+    assert run(repo, "agent", "install", "--client", client).out == f"changed  {path}\n"
+    assert "itza" in loaded(path)[SCHEMAS[client][0]]
+    assert run(repo, "agent", "uninstall", "--client", client).out == f"changed  {path}\n"
+    assert path.read_bytes() == text.encode()
+
+
+def test_a_link_that_leads_nowhere_keeps_what_it_leads_to(repo: Repo, run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "dotfiles" / "mcp.json"
+    path = repo.path / ".mcp.json"
+    path.symlink_to(target)
+    assert run(repo, "agent", "install", "--client", "claude").code == 0
+    assert jsonc.at(target.read_text(), PATH)["command"] == "git-itza"
+    assert run(repo, "agent", "uninstall", "--client", "claude").code == 0
+    assert path.is_symlink()
+    assert target.read_text() == "{}\n"
+
+
+def test_what_is_no_regular_file_or_endless_is_refused(repo: Repo, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = repo.path / ".mcp.json"
+    for make in (os.mkfifo, Path.mkdir, lambda path: path.symlink_to("/dev/zero")):
+        make(path)
+        for command in ("install", "uninstall"):
+            done = run(repo, "agent", command, "--client", "claude")
+            assert (done.code, done.error[0]) == (2, f"error: cannot read {path}: it is no regular file")
+            assert done.error[1] == f"hint: ls -l {path}"
+        path.rmdir() if path.is_dir() else path.unlink()
+    monkeypatch.setattr(installing, "LARGEST", 10)
+    path.write_text("{}" + " " * 20)
+    assert "it is larger than" in run(repo, "agent", "install", "--client", "claude").error[0]
 
 
 MINE = """\

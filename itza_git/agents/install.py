@@ -6,11 +6,13 @@ import codecs
 import difflib
 import json
 import os
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from stat import S_ISREG
+from typing import Any, TypeVar
 
 from itza_git import files
 from itza_git.agents import instructions, jsonc, toml
@@ -18,6 +20,12 @@ from itza_git.agents.clients import NAME, Client
 from itza_git.errors import UsageError
 
 BOM = codecs.BOM_UTF8.decode()
+# Larger than any configuration is.
+LARGEST = 32_000_000
+# What starts us: our own program, by whatever path, or git with our name behind it.
+PROGRAM = "git-itza"
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +71,28 @@ def file_of(client: Client, top: Path | None) -> Path:
 
 
 def installed(client: Client, path: Path, command: str) -> Edit:
-    """The edit that brings our entry into the client's file. Raises `UsageError` for a file that it cannot read."""
+    """The edit that brings our entry into the client's file.
+
+    Raises `UsageError` for a file that it cannot read, and for somebody else's entry of our name.
+    """
     before = _read(path)
-    return Edit(path, before, _edited(path, before or "", lambda text: _put(client, text, command)))
+    if _is_foreign(client, path, before or ""):
+        hint = f"rename that entry: the servers in {path} are told apart by their names"
+        raise UsageError(f"{path} has an entry `{NAME}` that is not ours", hint)
+    return Edit(path, before, _tried(path, before or "", lambda text: _put(client, text, command)))
 
 
 def uninstalled(client: Client, path: Path, commands: Sequence[str]) -> Edit:
-    """The edit that takes our entry out; a file that holds just what installing one of the commands made is deleted."""
+    """The edit that takes our entry out; a file that holds just what installing one of the commands made is deleted.
+
+    What a link leads to is not deleted, for it was there before or the link waited for it. Somebody else's entry stays.
+    """
     before = _read(path)
-    if before is None:
-        return Edit(path, None, None)
-    if before in [_put(client, "", command) for command in commands]:
+    if before is None or _is_foreign(client, path, before):
+        return Edit(path, before, before)
+    if not path.is_symlink() and before in [_put(client, "", command) for command in commands]:
         return Edit(path, before, None)
-    return Edit(path, before, _edited(path, before, lambda text: _remove(client, text)))
+    return Edit(path, before, _tried(path, before, lambda text: _remove(client, text)))
 
 
 def with_instructions(top: Path) -> Edit:
@@ -91,6 +108,28 @@ def without_instructions(top: Path) -> Edit:
     before = _read(path)
     after = None if before is None else instructions.removed(before)
     return Edit(path, before, None if before == instructions.BLOCK else after)
+
+
+def _is_foreign(client: Client, path: Path, text: str) -> bool:
+    """Whether there is an entry of our name that does not start us."""
+
+    def entry(text: str) -> Any:  # noqa: ANN401 - any JSON or TOML value
+        text = text.removeprefix(BOM)
+        if client.is_toml:
+            return toml.at(text, (*client.table, NAME))
+        return jsonc.at(text, _path(client, text)) if text.strip() else None
+
+    found = _tried(path, text, entry)
+    return found is not None and not _starts_us(found)
+
+
+def _starts_us(entry: Any) -> bool:  # noqa: ANN401 - any JSON or TOML value
+    words: list[Any] = []
+    for key in ("command", "args"):
+        value = entry.get(key) if isinstance(entry, dict) else None
+        words += value if isinstance(value, list) else [value]
+    names = [re.split(r"[/\\]", word)[-1].removesuffix(".exe") for word in words if isinstance(word, str)]
+    return PROGRAM in names or names[:2] == ["git", NAME]
 
 
 def _put(client: Client, text: str, command: str) -> str:
@@ -125,9 +164,10 @@ def _path(client: Client, text: str) -> tuple[str, ...]:
     return (*client.table, NAME)
 
 
-def _edited(path: Path, text: str, edit: Callable[[str], str]) -> str:
+def _tried(path: Path, text: str, read: Callable[[str], Found]) -> Found:
+    """What read makes of a file's text. Raises `UsageError` for one that it cannot understand."""
     try:
-        return edit(text)
+        return read(text)
     except RecursionError as e:
         raise UsageError(f"cannot edit {path}: it is nested too deeply", "edit it by hand") from e
     except ValueError as e:
@@ -135,9 +175,16 @@ def _edited(path: Path, text: str, edit: Callable[[str], str]) -> str:
 
 
 def _read(path: Path) -> str | None:
+    """A file's text; None where there is none. Raises `UsageError`, for a pipe or a device too."""
     try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")
+        if not S_ISREG(path.stat().st_mode):
+            raise UsageError(f"cannot read {path}: it is no regular file", f"ls -l {path}")
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as e:
         raise UsageError(f"cannot read {path}: {e.strerror}", f"ls -l {path}") from e
+    if len(data) > LARGEST:
+        raise UsageError(f"cannot read {path}: it is larger than {LARGEST // 1_000_000} MB", "edit it by hand")
+    return data.decode("utf-8", "surrogateescape")

@@ -75,6 +75,8 @@ def put(text: str, path: Sequence[str], value: Any) -> str:  # noqa: ANN401 - an
         if member is None:
             for name in reversed(path[depth + 1 :]):
                 value = {name: value}
+            if node is not root and not text[node.start + 1 : node.end - 1].strip():
+                return _filled(text, node, key, value)
             return _added(text, node, key, value, _indent(text, root))
         node = member.node
     if node.value == value:
@@ -84,7 +86,10 @@ def put(text: str, path: Sequence[str], value: Any) -> str:  # noqa: ANN401 - an
 
 
 def remove(text: str, path: Sequence[str]) -> str:
-    """The text without the member at a path, and without the objects on the way that are left empty by it."""
+    """The text without the member at a path, and without the objects on the way that are left empty by it.
+
+    An object that was there and empty before `put` stays so: the layout tells it, see `_filled`.
+    """
     nodes = [parse(text)]
     for key in path:
         member = nodes[-1].member(key) if nodes[-1].is_object else None
@@ -96,6 +101,9 @@ def remove(text: str, path: Sequence[str]) -> str:
         member = holder.member(path[depth])
         assert member is not None
         alone = len(holder.members) == 1
+        if alone and depth and text[holder.start + 1 : member.start] == " " and not member.comma:
+            rest = text[member.node.end : holder.end - 1].removesuffix(" ")
+            return text[: holder.start + 1] + rest + text[holder.end - 1 :]
         bare = alone and not text[holder.start + 1 : member.start].strip() and _is_bare(text, holder, member)
         if not bare or depth == 0:
             return _without(text, holder, member, bare)
@@ -121,6 +129,13 @@ def _without(text: str, holder: Node, member: Member, bare: bool) -> str:
     if before is None:
         return text[:start] + text[member.node.end :]
     return text[: before.comma - 1] + text[before.comma : start] + text[member.node.end :]
+
+
+def _filled(text: str, node: Node, key: str, value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """The text with a first member in an empty object: on one line with spaces, unlike in one that we made."""
+    inside = text[node.start + 1 : node.end - 1]
+    entry = f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+    return f"{text[: node.start + 1]} {entry}{inside} {text[node.end - 1 :]}"
 
 
 def _added(text: str, node: Node, key: str, value: Any, unit: str) -> str:  # noqa: ANN401 - any JSON value

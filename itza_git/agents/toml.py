@@ -20,19 +20,52 @@ def parse(text: str) -> dict[str, Any]:
     return tomllib.loads(text.replace("\r\n", "\n"))
 
 
+def at(text: str, path: Sequence[str]) -> Any:  # noqa: ANN401 - any TOML value
+    """The value at a path of keys; None where there is none."""
+    return _at(parse(text), path)
+
+
 def put(text: str, path: Sequence[str], value: dict[str, str | list[str]]) -> str:
-    """The text with a table of strings and lists of strings at a path; a new one comes last."""
+    """The text with a table of strings and lists of strings at a path; a new one comes last.
+
+    In one that is there only these keys are set: what a user has added stays. A text without a last newline has none
+    afterwards, by which `remove` knows it.
+    """
     before = parse(text)
     there = _at(before, path)
-    if isinstance(there, dict) and there | value == there:  # what a user has added to our entry stays
-        return text
-    cleared = remove(text, path)
-    newline = "\r\n" if "\r\n" in text else "\n"
-    lines = [f"[{'.'.join(path)}]", *(f"{key} = {json.dumps(one)}" for key, one in value.items())]
-    gap = "" if not cleared.strip() else newline if cleared.endswith("\n") else 2 * newline
-    found = cleared + gap + newline.join(lines) + newline
-    _proved(found, _with(_without(before, path), path, value))
+    if isinstance(there, dict):
+        found = _updated(text, path, value, there) if there | value != there else text
+        _proved(found, _with(before, path, there | value))
+        return found
+    newline = _newline(text)
+    table = newline.join([f"[{'.'.join(path)}]", *(_assigned(key, one) for key, one in value.items())])
+    ended = text.endswith("\n") or not text
+    found = f"{text}{newline if text.strip() else ''}{table}{newline}" if ended else f"{text}{2 * newline}{table}"
+    _proved(found, _with(before, path, value))
     return found
+
+
+def _assigned(key: str, value: str | list[str]) -> str:
+    return f"{key} = {json.dumps(value, ensure_ascii=False)}"
+
+
+def _updated(text: str, path: Sequence[str], value: dict[str, str | list[str]], there: dict[str, Any]) -> str:
+    """The text with those keys of a table that is there that are not as in value."""
+    lines = _lines(text)
+    start = next((n for n in _headers(lines, path) if _named(lines[n]) == list(path)), None)
+    if start is None:
+        raise ValueError("its layout is unusual, and an edit could harm it")
+    for key, one in reversed(value.items()):
+        if there.get(key) == one:
+            continue
+        end = _end_of_table(lines, start)
+        first = next((n for n in range(start + 1, end) if re.match(rf"[ \t]*{re.escape(key)}[ \t]*=", lines[n])), None)
+        first, last = (start + 1, start + 1) if first is None else (first, first + 1)
+        while last < end and not _is_whole(lines[first:last]):  # a list on several lines
+            last += 1
+        lines[first:last] = [_assigned(key, one) + _newline(text)]
+    found = "".join(lines)
+    return found if text.endswith("\n") else found.removesuffix(_newline(text))
 
 
 def remove(text: str, path: Sequence[str]) -> str:
@@ -40,24 +73,57 @@ def remove(text: str, path: Sequence[str]) -> str:
     before = parse(text)
     if _at(before, path) is None:
         return text
-    lines = text.splitlines(keepends=True)
+    lines = _lines(text)
+    ours = _headers(lines, path)
     kept: list[str] = []
     at = 0
-    while at < len(lines):
-        header = _HEADER.fullmatch(lines[at].rstrip("\r\n"))
-        if header is None or _keys(header["name"])[: len(path)] != list(path):
-            kept.append(lines[at])
-            at += 1
-            continue
-        end = at + 1
-        while end < len(lines) and not _ANY_HEADER.match(lines[end]):
-            end += 1
-        at = _last_key(lines, at, end)
-        while kept and not kept[-1].strip() and (at >= len(lines) or not lines[at].strip()):
-            kept.pop()
-    found = "".join(kept)
+    for start in ours:
+        between = lines[at:start]
+        kept += between if at == 0 or any(line.strip() for line in between) else []
+        at = _last_key(lines, start, _end_of_table(lines, start))
+    if kept and not kept[-1].strip() and (at >= len(lines) or not lines[at].strip()):
+        kept.pop()  # the blank line that came with it
+    found = "".join(kept + lines[at:])
+    if not text.endswith("\n") and at >= len(lines):
+        found = found.removesuffix("\n").removesuffix("\r")
     _proved(found, _without(before, path))
     return found
+
+
+def _lines(text: str) -> list[str]:
+    """The lines, each with its end; not `splitlines`, which knows more ends of lines than TOML does."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _headers(lines: Sequence[str], path: Sequence[str]) -> list[int]:
+    """The lines that are headers of the table at a path or below it: not what looks so within a string."""
+    likely = [n for n, line in enumerate(lines) if _named(line)[: len(path)] == list(path)]
+    return [n for n in likely if _is_whole(lines[:n])]
+
+
+def _named(line: str) -> list[str]:
+    """The keys of the header that a line looks like; none for any other line."""
+    header = _HEADER.fullmatch(line.rstrip("\r\n"))
+    return _keys(header["name"]) if header else []
+
+
+def _end_of_table(lines: Sequence[str], start: int) -> int:
+    """The line after a table's last one."""
+    ends = (n for n in range(start + 1, len(lines)) if _ANY_HEADER.match(lines[n]) and _is_whole(lines[start:n]))
+    return next(ends, len(lines))
+
+
+def _is_whole(lines: Sequence[str]) -> bool:
+    """Whether lines end where a statement does, and not within a string or a list."""
+    try:
+        parse("".join(lines))
+    except tomllib.TOMLDecodeError:
+        return False
+    return True
 
 
 def _last_key(lines: Sequence[str], start: int, end: int) -> int:
