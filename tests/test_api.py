@@ -27,7 +27,7 @@ SIGNATURES = {
     " *statement",
     "answer_from": "self result *model *use_model *force *statement",
     "overview": "self rev *branch *paths *watch",
-    "show": "self citation",
+    "show": "self citation here",
     "verify": "self text rev",
     "verify_all": "self texts rev",
     "status": "self",
