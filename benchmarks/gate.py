@@ -3,8 +3,8 @@
     python -m benchmarks.gate QUERIES DIR
 
 QUERIES and DIR are as for benchmarks/retrieval/run.py. Each repository is asked eight questions of its own and eight of
-the others; some of those it can answer too, so the second figure can never reach 1. Prints, for the two thresholds of
-itza_git/search/retrieval.py and for some around them, the share of a repository's own questions that would be refused,
+the others; some of those it can answer too, so the second figure can never reach 1. Prints, for the threshold of
+itza_git/search/retrieval.py and for some around it, the share of a repository's own questions that would be refused,
 and of the others'.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.retrieval.run import load
 from itza_git import Itza
-from itza_git.search.retrieval import WEAK_COSINE, WEAK_COVERAGE
+from itza_git.search.retrieval import ENOUGH
 
 EACH = 8
 
@@ -28,20 +28,18 @@ def main() -> None:
     arguments = parser.parse_args()
     by_repository = load(arguments.queries, [])
     chosen = random.Random(1)
-    own: list[tuple[float, float]] = []
-    others: list[tuple[float, float]] = []
+    own: list[float] = []
+    others: list[float] = []
     for name, asked in by_repository.items():
         foreign = [query for other, queries in by_repository.items() if other != name for query in queries]
         with Itza.open(arguments.dir / name) as itza:
             for found, queries in ((own, asked), (others, foreign)):
                 for query in chosen.sample(queries, min(EACH, len(queries))):
-                    evidence = itza.search(query["query"], limit=5).found
-                    found.append((evidence.cosine, evidence.coverage))
-    print("cosine  coverage  own refused  others refused")
-    for cosine in (WEAK_COSINE - 0.04, WEAK_COSINE, WEAK_COSINE + 0.04):
-        for coverage in (WEAK_COVERAGE - 0.1, WEAK_COVERAGE, WEAK_COVERAGE + 0.1):
-            refused = [sum(c < cosine and v < coverage for c, v in rows) / len(rows) for rows in (own, others)]
-            print(f"{cosine:6.2f}  {coverage:8.2f}  {refused[0]:11.3f}  {refused[1]:14.3f}")
+                    found.append(itza.search(query["query"], limit=5).found.strength)
+    print("weak below  own refused  others refused")
+    for enough in (ENOUGH - 0.1, ENOUGH - 0.05, ENOUGH, ENOUGH + 0.05):
+        refused = [sum(strength < enough for strength in rows) / len(rows) for rows in (own, others)]
+        print(f"{enough:10.2f}  {refused[0]:11.3f}  {refused[1]:14.3f}")
 
 
 if __name__ == "__main__":

@@ -148,6 +148,7 @@ class Itza:
         context: tuple[int, int] = (0, 0),
         kinds: Sequence[str] = (),
         history: bool = False,
+        nearest: bool = False,
         watch: Watch = UNWATCHED,
     ) -> SearchResult:
         """The best passages of a revision for a query; indexes first what the store lacks of it.
@@ -156,8 +157,9 @@ class Itza:
         branch names a local branch; worktree puts the uncommitted and untracked content of the working tree on top of
         HEAD. paths are pathspecs, languages names and kinds of `KINDS`, each empty for all; kinds choose among the
         best passages. context is how many lines before and after each passage come with it. history adds the commits
-        that tell the reason, when the query asks for one. Raises `UsageError` for an empty query or an unknown
-        language, `UnknownRevision`, `StoreError`, `ModelError`.
+        that tell the reason, when the query asks for one; nearest gives passages also when nothing of the query is
+        there. Raises `UsageError` for an empty query or an unknown language, `UnknownRevision`, `StoreError`,
+        `ModelError`.
         """
         if not query.strip():
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
@@ -172,7 +174,9 @@ class Itza:
         tree = self.trees.asked(rev, branch, worktree, paths, languages, watch)
         from itza_git.searching import find
 
-        result = find(self.repository, tree, self.embedder, self.space.recipe.name, query, limit, kinds, context)
+        result = find(
+            self.repository, tree, self.embedder, self.space.recipe.name, query, limit, kinds, context, nearest
+        )
         if not history:
             return result
         from itza_git.past import with_past
@@ -264,6 +268,7 @@ class Itza:
             paths=paths,
             languages=languages,
             history=history,
+            nearest=force,
             watch=watch,
         )
         return self.answer_from(result, model=model, use_model=use_model, force=force, statement=statement)

@@ -25,11 +25,19 @@ def answer_from(
     if not result.hits and not (result.past and result.past.commits):
         return AskResult(result, nothing_here(result.query, []))
     if model == "":
-        return AskResult(result, PASSAGES_ONLY)
+        return AskResult(result, PASSAGES_ONLY if force or not _is_weak(result) else _nothing(result))
     try:
         return AskResult(result, _answer(settings, result, model or settings.answer_model, force, statement))
     except ModelError as e:
         return AskResult(result, PASSAGES_ONLY, told(e))
+
+
+def _nothing(result: SearchResult) -> Answer:
+    return nothing_here(result.query, evidence(result)[0])
+
+
+def _is_weak(result: SearchResult) -> bool:
+    return result.found.weak and not is_strong(result)
 
 
 def told(error: ModelError) -> str:
@@ -42,7 +50,7 @@ def _answer(
 ) -> Answer:
     server = SERVERS[settings.server](settings)
     passages, notes = evidence(result)
-    weak = result.found.weak and not is_strong(result)
+    weak = _is_weak(result)
     final = PASSAGES_ONLY
     try:
         for part in answer(result.query, passages, server, model, weak=weak, force=force, notes=notes):

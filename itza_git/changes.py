@@ -218,7 +218,7 @@ class Changes:
     def _found(self, side: _Side, query: str, kinds: Sequence[str]) -> Found:
         """The passages of a side, those with changed lines first; the old side has no others."""
         if _ALL.issuperset(map(stem, Question(query).content_words)):
-            found = Found(side.everything(), 1.0, 1.0, [], 0.0, [])
+            found = Found(side.everything(), 1.0, 1.0, [], 1.0, [])
         else:
             # That it changed says nothing about what is sought.
             about = re.sub(r"\w+", lambda word: "" if stem(word[0].casefold()) in _ALL else word[0], query)

@@ -26,10 +26,14 @@ def find(
     limit: int,
     kinds: Sequence[str] = (),
     context: tuple[int, int] = (0, 0),
+    nearest: bool = False,
 ) -> SearchResult:
-    """The best passages of a tree, at most limit; recipe is the name of the space that they are in."""
+    """The best passages of a tree, at most limit; recipe is the name of the space that they are in.
+
+    nearest: those that are nearest, too, when nothing of the query is there.
+    """
     question = Question(query)
-    found = search(tree.corpus, question, embedder, KINDS_AMONG if kinds else limit, tree.wanted)
+    found = search(tree.corpus, question, embedder, KINDS_AMONG if kinds else limit, tree.wanted, nearest=nearest)
     if kinds:
         found = replace(found, passages=[one for one in found.passages if one.kind in kinds][:limit])
     hits = tuple(citing.hits(repository, found.passages, tree.commit, tree.changed, context))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import zip_longest
 from pathlib import Path
 from types import TracebackType
@@ -97,11 +97,12 @@ class Several:
         paths: Sequence[str] = (),
         languages: Sequence[str] = (),
         context: tuple[int, int] = (0, 0),
+        nearest: bool = False,
         watch: Watch = UNWATCHED,
     ) -> SearchResult:
         """The best passages at the HEADs of all the repositories, with statistics of all of them.
 
-        paths are pathspecs from the top of each. Raises `UsageError`.
+        paths are pathspecs from the top of each; nearest is as for `Itza.search`. Raises `UsageError`.
         """
         if not query.strip():
             raise UsageError("the question is empty", 'git itza ask --all-repos "how does X work?"')
@@ -114,12 +115,13 @@ class Several:
             from itza_git.search.question import Question
             from itza_git.search.retrieval import search
 
-            found = search(union, Question(query), self.first.embedder, limit, wanted)
+            found = search(union, Question(query), self.first.embedder, limit, wanted, nearest=nearest)
         except (Damaged, IndexError, KeyError, ValueError, OverflowError):
             # Damage in the middle of a file shows only when it is used; see `Itza`.
             if not [itza for itza in self.members.values() if self._mended(itza)]:
                 raise
-            return self.search(query, limit=limit, paths=paths, languages=languages, context=context, watch=watch)
+            again = partial(self.search, query, limit=limit, paths=paths, languages=languages)
+            return again(context=context, nearest=nearest, watch=watch)
         commits = {one.name: one.commit for one in searched}
         hits = [hit for passage in found.passages for hit in self._hit(passage, commits, context)]
         return SearchResult(
@@ -155,8 +157,8 @@ class Several:
         if asks_whole(question) and not languages:
             result = self._introduced(question, limit or ANSWER_PASSAGES, paths, watch)
         else:
-            found = limit or ANSWER_PASSAGES
-            result = self.search(question, limit=found, paths=paths, languages=languages, watch=watch)
+            found = partial(self.search, question, limit=limit or ANSWER_PASSAGES, paths=paths, languages=languages)
+            result = found(nearest=force, watch=watch)
         return self.first.answer_from(result, model=model, use_model=use_model, force=force, statement=statement)
 
     def _introduced(self, question: str, limit: int, paths: Sequence[str], watch: Watch) -> SearchResult:
@@ -182,7 +184,7 @@ class Several:
             self.first.space.recipe.name,
             _summed(one.coverage for one in searched),
             tuple(hits),
-            Found([hit.passage for hit in hits], 1.0, 0.0, [], 0.0, []),
+            Found([hit.passage for hit in hits], 1.0, 0.0, [], 1.0, []),
             repositories=(*searched, *self._failed),
         )
 

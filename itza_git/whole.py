@@ -58,7 +58,7 @@ def passages(repository: Repository, tree: Asked, found: Overview, question: str
     chosen = list({spot.passage.path: spot.passage for spot in _spots(found)}.values())[:MOST_FILES]
     ranked = [replace(passage, score=round(1 - n / MOST_FILES, 4)) for n, passage in enumerate(chosen)]
     shown = tuple(hits(repository, ranked, tree.commit, tree.changed))
-    judged = Found(ranked, 1.0, 0.0, [], 0.0, [])
+    judged = Found(ranked, 1.0, 0.0, [], 1.0, [])
     at = tree.commit.id.hex()
     return SearchResult(question, tree.rev, at, space.recipe.name, found.coverage, shown, judged, tree.changed)
 

@@ -91,6 +91,58 @@ def test_a_question_about_something_else_never_reaches_the_model(project: Repo, 
     assert len(server.chats) == 1
 
 
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [
+        ("how are pods deployed to kubernetes?", "pods, deployed, kubernetes"),
+        ("¿cómo se despliegan los pods de kubernetes?", "despliegan, pods, kubernetes"),
+        ("comment sont déployés les pods kubernetes ?", "déployés, pods, kubernetes"),
+        ("what is the capital of France?", "capital, France"),
+        ("¿cuál es la capital de Francia?", "capital, Francia"),
+        ("how does it connect to the postgres database?", "connect, postgres, database"),
+        ("where is the TLS certificate validated?", "TLS, certificate, validated"),
+    ],
+)
+def test_what_is_nowhere_is_no_se_in_every_language_and_without_a_model(
+    project: Repo, question: str, missing: str
+) -> None:
+    for number in range(8):
+        project.write(f"src/client{number}.py", f"def send_request{number}(attempt):\n    return retry(attempt)\n")
+    project.commit()
+    done = itza(project, "ask", "--no-model", question)
+    assert done.code == 1
+    assert done.out.splitlines()[0] == f"NO_SE: no passage mentions {missing}"
+    assert done.out.count("@") <= 3
+    assert done.err == ""  # what is nowhere is not said twice
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["how long does it wait before the next attempt?", "¿cuántas veces se repite una petición que ha fallado?"],
+)
+def test_what_is_here_is_shown_without_a_model(project: Repo, question: str) -> None:
+    done = itza(project, "ask", "--no-model", question)
+    assert done.code == 0
+    assert "src/retry.py" in done.out and "NO_SE" not in done.out
+
+
+def test_forced_the_model_gets_the_nearest_passages_where_nothing_is_here(project: Repo, server: Script) -> None:
+    asked = ("ask", "kubernetes zookeeper?")
+    assert itza(project, *asked, OLLAMA_HOST=server.host).code == 1
+    assert server.chats == []
+    server.answer = "NO_SE: kubernetes"
+    done = itza(project, *asked, "--force", "--json", OLLAMA_HOST=server.host)
+    assert len(server.chats) == 1
+    assert (done.json["no_se_by"], bool(done.json["passages"])) == ("model", True)
+
+
+@pytest.mark.parametrize("question", ["where is it used and why?", "¿qué es esto y cómo se hace?"])
+def test_a_question_that_names_nothing_is_told_so(project: Repo, question: str) -> None:
+    done = itza(project, "ask", "--no-model", question)
+    assert done.code == 1
+    assert done.out.splitlines()[0] == "NO_SE: the question names nothing to look for"
+
+
 def test_a_question_of_which_nothing_is_here_is_no_se_without_a_passage(project: Repo, server: Script) -> None:
     done = itza(project, "ask", "kubernetes zookeeper?", "--json", OLLAMA_HOST=server.host)
     assert (done.code, done.json["status"], done.json["no_se_by"]) == (1, "no_se", "retrieval")

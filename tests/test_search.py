@@ -198,6 +198,13 @@ def test_words_that_stand_nowhere_are_named(project: Repo) -> None:
     assert find(Index(project.path), "zebra unicorn").coverage == 0.0
 
 
+def test_another_form_of_a_word_is_not_lacking_and_covers_a_little_less(project: Repo) -> None:
+    index = Index(project.path)
+    exact, other = find(index, "evict the oldest"), find(index, "evicting the oldest")
+    assert other.lacking == []
+    assert exact.coverage > other.coverage > 0.5
+
+
 def test_an_empty_tree_finds_nothing(repo: Repo) -> None:
     repo.commit()
     assert find(Index(repo.path), "anything").passages == []

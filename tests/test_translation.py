@@ -151,6 +151,18 @@ def test_translated_words_are_not_missing(project: Repo) -> None:
     )
 
 
+def test_a_name_is_not_translated_by_guess() -> None:
+    question = Question("¿cuál es la capital de Francia?")
+    assert question.asked["francia"] == ["francia"]
+    assert question.proper == {"francia"}
+    assert Question("Wo wird die Datei gelesen?").proper == frozenset()  # German writes every noun so
+
+
+def test_missing_words_are_said_as_they_were_written() -> None:
+    assert missing("what is the capital of France?", []) == "no passage mentions capital, France"
+    assert missing("what does this do", []) == "the question names nothing to look for"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_tables_are_small_and_of_permissive_origin(language: str) -> None:
     path = languages.TABLES / f"{language}.tsv"

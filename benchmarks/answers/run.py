@@ -70,23 +70,20 @@ def outcomes(
         for question in questions:
             started = time.perf_counter()
             asked = itza.ask(question["query"], use_model=use_model)
-            yield judged(itza, question, asked, time.perf_counter() - started, use_model)
+            yield judged(itza, question, asked, time.perf_counter() - started)
 
 
-def judged(itza: Itza, question: Question, asked: AskResult, seconds: float, use_model: bool) -> Outcome:
+def judged(itza: Itza, question: Question, asked: AskResult, seconds: float) -> Outcome:
     """The outcome of one question."""
     targets = question["targets"]
     cited = itza.citations(asked)
-    status, by = asked.answer.status, asked.answer.no_se_by
-    if not use_model and asked.result.found.weak:
-        status, by = "no_se", "retrieval"  # as it would be said before any model is called
     return Outcome(
         question["repo"],
         question["query"],
         question["language"],
         bool(targets),
-        status,
-        by,
+        asked.answer.status,
+        asked.answer.no_se_by,
         any(is_right(hit.passage, targets) for hit in asked.result.hits[:FIRST]),
         tuple(rendered for _, rendered in cited),
         sum(not is_right(one, targets) for one, _ in cited),

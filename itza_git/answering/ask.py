@@ -11,6 +11,7 @@ from itza_git.answering.prompt import NO_NOTES, NUM_PREDICT, Block, Notes, budge
 from itza_git.errors import BadResponse, ModelError, ServerUnreachable
 from itza_git.models.protocol import ChatServer, Message, PromptTooLong, Usage
 from itza_git.records import Passage
+from itza_git.search.forms import forms
 from itza_git.search.question import Question
 from itza_git.words import words
 
@@ -81,11 +82,18 @@ def missing(
     otherwise: str = "no passage is close enough to the question",
 ) -> str:
     """What the passages lack: the words of the question that none of them holds; otherwise when they hold all."""
+    asked = Question(question)
+    if not asked.says_something:
+        return "the question names nothing to look for"
     held = {word for passage, text in passages for word in words(f"{passage.path!r} {passage.symbol} {text}")}
-    lacking = [word for word, english in Question(question).asked.items() if held.isdisjoint([word, *english])]
+    lacking = [asked.as_written(word) for word, said in asked.asked.items() if held.isdisjoint(_forms([word, *said]))]
     if not lacking:
         return otherwise
     return f"no passage mentions {', '.join(lacking[:MOST_MISSING_WORDS])}"
+
+
+def _forms(said: Sequence[str]) -> list[str]:
+    return [form for word in said for form in (word, *forms(word))]
 
 
 class Run:

@@ -17,6 +17,8 @@ from itza_git.search.reasons import asks_reason
 
 # Of an answer that is only passages, a person reads so many.
 SHOWN_PASSAGES = 5
+# Where nothing answers, so many of the nearest say what there is instead.
+SHOWN_NEAREST = 3
 
 NOT_VERIFIED = 4
 
@@ -90,7 +92,7 @@ def ask(
     if asked.note:
         shown = "this is the overview" if asked.overview else "these are the passages that an answer would rest on"
         common.note(f"note: {asked.note}; {shown}")
-    common.tell(asked.result)
+    common.tell(asked.result, lacking=asked.answer.status != "no_se")
     if asked.result.repositories and not no_history and asks_reason(asked.result.query):
         common.note("note: over several repositories no commit is looked at for the reason; ask in one of them")
     if strict and asked.answer.status == "passages":
@@ -135,9 +137,10 @@ def _print(asked: AskResult, sources: str, limit: int | None, verbose: bool, lin
     elif asked.result.hits:
         if status == "no_se":
             click.echo("\nnearest passages:\n")
-        click.echo(
-            render.hits(render.first(asked.result, limit or _most_shown(asked.result)), common.style(), verbose, links)
-        )
+        most = limit or _most_shown(asked.result)
+        if asked.answer.no_se_by == "retrieval":
+            most = min(most, SHOWN_NEAREST)
+        click.echo(render.hits(render.first(asked.result, most), common.style(), verbose, links))
     common.print_commits(asked.result, verbose, links)
 
 

@@ -185,8 +185,11 @@ def print_commits(result: SearchResult, verbose: bool, links: Pages | None) -> N
     click.echo("\n" + commits(result.past, wanted, style(), verbose, links))
 
 
-def tell(result: SearchResult) -> None:
-    """What the user should know beside the hits: what is not covered, what a literal search does better."""
+def tell(result: SearchResult, lacking: bool = True) -> None:
+    """What the user should know beside the hits: what is not covered, what a literal search does better.
+
+    lacking: which words stand nowhere, too, unless it is said already.
+    """
     tell_coverage(result.coverage, result.rev, "git itza repos index" if result.repositories else "git itza index")
     for one in result.repositories:
         if one.error:
@@ -195,11 +198,15 @@ def tell(result: SearchResult) -> None:
         note(f"hint: a literal search finds that too: {result.literal}")
     if result.base and not result.changed:
         note(f"note: no file differs in {result.rev}")
+    if not lacking:
+        return
     if not result.hits:
         note(f"nothing found for: {textwrap.shorten(result.query, LONGEST_ECHO)}")
     elif unknown := [word for word in result.found.unknown if word not in _told(result)]:
+        from itza_git.search.question import Question
+
         place = "these trees" if result.repositories else "this tree"
-        note(f"note: nowhere in {place}: {', '.join(unknown)}")
+        note(f"note: nowhere in {place}: {', '.join(map(Question(result.query).as_written, unknown))}")
 
 
 def tell_coverage(coverage: Coverage, rev: str, command: str = "git itza index") -> None:

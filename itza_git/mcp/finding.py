@@ -32,6 +32,7 @@ from itza_git.mcp.tool import (
 from itza_git.paths import quote
 from itza_git.render import Style, visible
 from itza_git.results import SearchResult
+from itza_git.search.question import Question
 
 # So long each waits for the index before it does with a part of it.
 SEARCH_SECONDS = 0.5
@@ -107,7 +108,8 @@ def _notes(result: SearchResult, missing: str) -> str:
     if result.literal:
         told.append(f"exact matches: {result.literal}")
     if result.hits and result.found.unknown:
-        told.append(f"nowhere in this tree: {', '.join(result.found.unknown)}")
+        unknown = map(Question(result.query).as_written, result.found.unknown)
+        told.append(f"nowhere in this tree: {', '.join(unknown)}")
     return "\n".join(f"({visible(one)})" for one in told)
 
 

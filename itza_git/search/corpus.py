@@ -156,16 +156,20 @@ class Corpus:
                 known[fresh[number]] += int(self.copies[offset + row.astype(np.int64)].sum())
         return [known[term] for term in terms]
 
-    def holds(self, term: str, passages: NDArray[np.int64]) -> bool:
-        """Whether any of a few passages has a term in its text or its path."""
+    def holds(self, term: str, passages: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of a few passages have a term in their text or their path."""
         key = term_key(term)
         rows = self.row[passages]
-        in_text = any(_any_of(postings.lookup(key)[0], rows - offset) for offset, postings in self.field("body"))
-        return in_text or _any_of(self.view.path_terms.lookup(key)[0], self.entry[passages])
+        held = _are_among(self.view.path_terms.lookup(key)[0], self.entry[passages])
+        for offset, postings in self.field("body"):
+            held |= _are_among(postings.lookup(key)[0], rows - offset)
+        return held
 
-    def is_in_a_path(self, term: str) -> bool:
-        """Whether any path has a term."""
-        return len(self.view.path_terms.lookup(term_key(term))[0]) > 0
+    def known(self, terms: Sequence[str]) -> list[str]:
+        """Those of the terms that any passage has in its text or its path."""
+        in_path = self.view.path_terms.places(np.array([term_key(term) for term in terms], np.uint64)) >= 0
+        holding = self.holding_each(terms)
+        return [term for term, is_there, times in zip(terms, in_path, holding, strict=True) if is_there or times]
 
     def allowed(self, wanted: Filter) -> NDArray[np.bool_]:
         """Which entries a filter lets through."""
@@ -264,8 +268,9 @@ class Corpus:
         return Coverage(indexed, total, tuple(skipped[path] for path in self.view.paths if path in skipped))
 
 
-def _any_of(ascending: NDArray[Any], wanted: NDArray[np.int64]) -> bool:
-    """Whether any of the wanted numbers is among ascending ones. `np.isin` is ten times as slow for a few."""
+def _are_among(ascending: NDArray[Any], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which of the wanted numbers are among ascending ones. `np.isin` is ten times as slow for a few."""
     at = np.searchsorted(ascending, wanted)
-    known = at < len(ascending)
-    return bool((ascending[at[known]] == wanted[known]).any())
+    found = at < len(ascending)
+    found[found] = ascending[at[found]] == wanted[found]
+    return np.asarray(found)

@@ -35,6 +35,9 @@ _DEFINITION = re.compile(
     re.IGNORECASE,
 )
 _DEFINING = re.compile("d[eé]fin|d[eé]clar|dichiar|deklar|определ|объявл", re.IGNORECASE)
+# Words that begin no sentence, and the language that writes every noun with a capital.
+_WITHIN = re.compile(r"(?<=[\w,] )[^\W\d_]\w*")
+_CAPITALISING = "de"
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 # What a name may be said to be where its definition is asked for.
 _KINDS = """
@@ -120,11 +123,33 @@ class Question:
         known = languages.table(self.language)
         stays = {word for word in self._named if word.isascii()}
         found = {
-            word: [word] if word in stays else known.meanings(word, only_exact=self.holding(word) > 0) or [word]
+            word: [word] if word in stays else known.meanings(word, only_exact=self._is_itself(word)) or [word]
             for word in self._asked_words
         }
         said = {word: english for word, english in found.items() if self._is_said(word, english)}
         return said or found
+
+    def _is_itself(self, word: str) -> bool:
+        """Whether only the table's own entry translates it: a word of the tree, a name."""
+        return self.holding(word) > 0 or word in self.proper
+
+    @cached_property
+    def proper(self) -> frozenset[str]:
+        """The words that are names of something, `Francia`: with a capital within a sentence, unless it is German."""
+        if self.language == _CAPITALISING:
+            return frozenset()
+        names = [name for name in _WITHIN.findall(self.text) if name[0].isupper()]
+        return frozenset(word for name in names for word in words.words(name))
+
+    @cached_property
+    def says_something(self) -> bool:
+        """Whether any word says what it is about: `what does this do` has none."""
+        stop = STOP_WORDS | languages.stop_words(self.language)
+        return any(word in self._named or word not in stop for word in self.asked)
+
+    def as_written(self, word: str) -> str:
+        """A word of it, with the capitals that it was written with."""
+        return next((name for name in words.identifiers(self.text) if words.split(name) == [word]), word)
 
     def _is_said(self, word: str, english: list[str]) -> bool:
         """Whether it is a word. Two letters of a script without spaces are one when the table or the tree has them."""
