@@ -25,7 +25,9 @@ def answer_from(
     if not result.hits and not (result.past and result.past.commits):
         return AskResult(result, nothing_here(result.query, []))
     if model == "":
-        return AskResult(result, PASSAGES_ONLY if force or not _is_weak(result) else _nothing(result))
+        # What changed is worth showing whatever was asked about it.
+        is_shown = force or result.base or not _is_weak(result)
+        return AskResult(result, PASSAGES_ONLY if is_shown else _nothing(result))
     try:
         return AskResult(result, _answer(settings, result, model or settings.answer_model, force, statement))
     except ModelError as e:

@@ -113,7 +113,7 @@ def test_what_is_nowhere_is_no_se_in_every_language_and_without_a_model(
     assert done.code == 1
     assert done.out.splitlines()[0] == f"NO_SE: no passage mentions {missing}"
     assert done.out.count("@") <= 3
-    assert done.err == ""  # what is nowhere is not said twice
+    assert "nowhere" not in done.err  # it is said already
 
 
 @pytest.mark.parametrize(

@@ -198,11 +198,9 @@ def tell(result: SearchResult, lacking: bool = True) -> None:
         note(f"hint: a literal search finds that too: {result.literal}")
     if result.base and not result.changed:
         note(f"note: no file differs in {result.rev}")
-    if not lacking:
-        return
     if not result.hits:
         note(f"nothing found for: {textwrap.shorten(result.query, LONGEST_ECHO)}")
-    elif unknown := [word for word in result.found.unknown if word not in _told(result)]:
+    elif lacking and (unknown := [word for word in result.found.unknown if word not in _told(result)]):
         from itza_git.search.question import Question
 
         place = "these trees" if result.repositories else "this tree"
