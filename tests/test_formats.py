@@ -238,6 +238,41 @@ def test_what_is_fetched_later_is_indexed(origin: Repo, tmp_path: Path, run: Run
     assert run(partial.repo, "status", "--json").json["fresh"]
 
 
+def test_what_is_not_local_is_said_of_its_citation_and_the_others_are_checked(
+    origin: Repo, tmp_path: Path, run: Run
+) -> None:
+    lines = "".join(f"def number_{n}():\n    return {n} * {n}\n" for n in range(20))
+    origin.write("kept.py", lines)
+    origin.write("lost.py", "def lost():\n    return 1\n")
+    origin.write("moved.py", f"A = 1\n{lines.replace('number', 'digit')}")
+    origin.commit("three")
+    at = origin.git("rev-parse", "--short", "HEAD")
+    origin.git("rm", "--quiet", "lost.py")
+    origin.write("moved.py", lines.replace("number", "digit"))
+    origin.write("else.py", "def other():\n    return 2\n")
+    origin.commit("one less")
+    partial = Partial(origin, tmp_path / "partial", "--filter=blob:none")
+    objects = partial.objects()
+    partial.repo.write("answer.md", f"kept.py:1-2@{at}\nlost.py:1-2@{at}\nmoved.py:2-5@{at}\nkept.py:900@{at}\n")
+    done = run(partial.repo, "verify", "answer.md", "--json")
+    assert (done.code, done.err) == (1, "")
+    told = [(one["status"], one["reason"]) for one in done.json["citations"]]
+    assert told == [
+        ("same", None),
+        ("gone", NOT_LOCAL),
+        ("gone", NOT_LOCAL),
+        ("gone", "its commit never had these lines"),
+    ]
+    assert partial.objects() == objects
+    # A file that could have what is looked for, and is not there to be read.
+    origin.git("rm", "--quiet", "kept.py")
+    origin.write("far.py", f"B = 2\n{lines}")
+    origin.commit("moved away")
+    partial.repo.git("fetch", "--quiet")
+    told = run(partial.repo, "verify", "answer.md", "--rev", "FETCH_HEAD", "--json").json["citations"][0]
+    assert told["reason"] == f"file deleted; not all files could be searched ({NOT_LOCAL})"
+
+
 @OLD
 def test_a_clone_without_trees(
     origin: Repo, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, old: bool

@@ -246,3 +246,14 @@ def test_the_citations_of_a_change_hold_at_their_own_commits(project: Repo, serv
             lines = project.git("show", f"{one['commit']}:{one['path']}").split("\n")
             limit = 10 if one["commit"] == done["base"] else 3
             assert f"min(times, {limit})" in "\n".join(lines[one["start_line"] - 1 : one["end_line"]])
+
+
+@pytest.mark.parametrize("rev", ["HEAD^@", "HEAD^!", "HEAD^-", "main^-1"])
+def test_a_revision_that_names_several_commits_is_called_so(repo: Repo, run: Run, rev: str) -> None:
+    for n in range(2):
+        repo.write("a.py", f"a = {n}\n")
+        repo.commit()
+    for command in (("search", "a", "--rev", rev), ("verify", "a.py", "--rev", rev)):
+        told = f"error: revision '{rev}' names several commits, and one is asked for"
+        assert run(repo, *command).error == [told, f"hint: git rev-parse '{rev}'"]
+    assert run(repo, "search", "a", "--rev", f"no{rev}").error[0] == f"error: unknown revision 'no{rev}'"

@@ -25,8 +25,9 @@ from itza_git.answering.following import (
 )
 from itza_git.answering.verdicts import UNKNOWN_COMMIT, Checked, Verdict, Verification
 from itza_git.chunking.lines import split_lines
-from itza_git.errors import UnknownRevision
+from itza_git.errors import NotLocal, UnknownRevision, UnreadableObject
 from itza_git.git import Repository
+from itza_git.indexing.policy import NOT_LOCAL, UNREADABLE
 from itza_git.records import GITLINK, SYMLINK, Change, Commit, Entry
 
 # Larger files are not searched for lines that left theirs.
@@ -112,18 +113,24 @@ class _Check:
         self._trees: dict[bytes, dict[bytes, Entry]] = {}
         self._lines: dict[bytes, list[bytes]] = {}
         self._compared: dict[tuple[bytes, bytes], Versions] = {}
+        self._unreadable: dict[bytes, str] = {}
 
     def verdicts(self, citations: Iterable[Citation | CommitCitation]) -> dict[Citation | CommitCitation, Verdict]:
         """The verdict on each, where more than one citation names the same lines only once."""
         found: dict[Citation | CommitCitation, Verdict] = {}
         sources = []
         for citation in dict.fromkeys(citations):
-            source = self._of_commit(citation) if isinstance(citation, CommitCitation) else self._source(citation)
-            if isinstance(source, Verdict):
-                found[citation] = source
-            else:
-                sources.append(source)
-        self._look_elsewhere([source for source in sources if not self._look_in_place(source)])
+            try:
+                source = self._of_commit(citation) if isinstance(citation, CommitCitation) else self._source(citation)
+                if isinstance(source, Verdict):
+                    found[citation] = source
+                elif not self._look_in_place(source):
+                    sources.append(source)
+                else:
+                    found[citation] = source.verdict
+            except UnreadableObject as e:  # the others can be judged
+                found[citation] = Verdict("gone", _why(e))
+        self._look_elsewhere(sources)
         return found | {source.citation: source.verdict for source in sources}
 
     # What is cited
@@ -212,6 +219,11 @@ class _Check:
                     _compare(source, change, content)
         for source in sources:
             self._decide(source)
+            lacking = [self._unreadable[blob] for blob in candidates[source.tree] if blob in self._unreadable]
+            if lacking and source.verdict.status == "gone":
+                source.verdict = Verdict(
+                    "gone", f"{source.verdict.reason}; not all files could be searched ({lacking[0]})"
+                )
 
     def _candidates(self, tree: bytes) -> dict[bytes, list[Change]]:
         """The files that the target has anew or changed since a tree, by blob."""
@@ -222,10 +234,12 @@ class _Check:
         return found
 
     def _contents(self, blobs: Iterable[bytes]) -> Iterable[tuple[bytes, _Blob]]:
-        wanted = [blob for blob in sorted(blobs) if self._repository.size(blob) <= LARGEST]
-        for blob, data in self._repository.read_many(wanted):
-            if data is not None:
-                yield blob, _Blob(data)
+        for blob in sorted(blobs):
+            try:
+                if self._repository.size(blob) <= LARGEST:
+                    yield blob, _Blob(self._repository.read(blob))
+            except UnreadableObject as e:
+                self._unreadable[blob] = _why(e)
 
     def _decide(self, source: _Source) -> None:
         name = source.citation.path.rpartition(b"/")[2]
@@ -250,11 +264,16 @@ class _Check:
 
     def _had(self, change: Change, source: _Source) -> bool:
         """Whether a file held the lines of source before it changed."""
-        return (
-            change.old is not None
-            and change.old.mode != GITLINK
-            and bool(occurrences(self._read(change.old.id), source.block))
-        )
+        if change.old is None or change.old.mode == GITLINK:
+            return False
+        try:
+            return bool(occurrences(self._read(change.old.id), source.block))
+        except UnreadableObject:  # it may have
+            return True
+
+
+def _why(error: UnreadableObject) -> str:
+    return NOT_LOCAL if isinstance(error, NotLocal) else UNREADABLE
 
 
 def _verdict(source: _Source, path: bytes, content: list[bytes], followed: Followed, at: str) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 
 from itza_git.errors import UnknownRevision
@@ -13,6 +14,9 @@ FULL_ID = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n?")
 
 # A ref's name may be ambiguous too, and still mean something.
 _AMBIGUOUS = re.compile(rb"short \S+(?: ID)? [0-9a-f]+ is ambiguous")
+
+# All parents of a commit, and a commit without those: never one, though git makes do when there is one parent.
+_SEVERAL = re.compile(r"([^:].*)\^(?:@|!|-[0-9]*)", re.DOTALL)
 
 SHOWN = 5
 """So many candidates of an ambiguous id are named."""
@@ -53,6 +57,10 @@ def _failure(git: CommandLine, revision: str, complaint: bytes) -> UnknownRevisi
         candidates = re.findall(rb"^hint: +([0-9a-f]+ \w+)", complaint, re.MULTILINE)
         named = f" ({b', '.join(candidates[:SHOWN]).decode()})" if candidates else ""
         return UnknownRevision(f"revision {revision!r} is ambiguous{named}", "use more digits: git log --oneline")
+    several = _SEVERAL.fullmatch(revision)
+    if several and FULL_ID.fullmatch(_parse(git, f"{several[1]}^{{commit}}").stdout):
+        told = f"revision {revision!r} names several commits, and one is asked for"
+        return UnknownRevision(told, f"git rev-parse {shlex.quote(revision)}")
     done = _parse(git, revision)
     if FULL_ID.fullmatch(done.stdout):
         kind = _kind(git, bytes.fromhex(done.stdout.decode()))
