@@ -15,7 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from itza_git import __version__
-from itza_git.errors import ItzaError, UsageError
+from itza_git.errors import ItzaError, UsageError, shortened
 
 COMMANDS = {
     "ask": "Answer a question with verified citations.",
@@ -143,7 +143,7 @@ def _failed(error: Exception) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:  # whoever read has seen enough
             return 0
-        return _say(f"cannot write the output: {error.strerror}", "")
+        return _say(f"cannot write the output: {error.strerror}", "free some space, or write it elsewhere")
     return _report(error)
 
 
@@ -156,7 +156,7 @@ def _say(message: str, hint: str) -> int:
     """One line that names what failed, and one with the next command."""
     from itza_git.render import clean
 
-    click.echo(f"error: {clean(message)}", err=True)
+    click.echo(f"error: {clean(shortened(message))}", err=True)
     if hint:
         click.echo(f"hint: {clean(hint)}", err=True)
     return FAILED

@@ -24,13 +24,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
+# Of a message more than this is an echo of what was given: its beginning and its end say as much.
+LONGEST_MESSAGE = 600
+_KEPT = 200
+
+
+def shortened(message: str) -> str:
+    """A message without the middle of a very long one."""
+    return message if len(message) <= LONGEST_MESSAGE else f"{message[:_KEPT]}\u2026{message[-_KEPT:]}"
+
 
 class ItzaError(Exception):
-    """What failed and on which input, in one line; `hint` is the command to type next."""
+    """What failed and on which input, in one line; `hint` is the command to type next. Both are `shortened`."""
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.hint = hint
+        super().__init__(shortened(message))
+        self.hint = shortened(hint)
 
 
 class UsageError(ItzaError):

@@ -69,7 +69,7 @@ def _free(name: str, path: Path, taken: Collection[str]) -> str:
 
 def add(path: Path) -> Entry:
     """Register the repository that path lies in; once is enough. Raises `NotARepository`, `GitError`."""
-    if not path.exists():
+    if not os.path.exists(path):  # of any text: Path.exists raises for a name that is too long
         raise UsageError(f"no such folder: {path}", "git itza repos add PATH")
     try:
         place = place_of(open_repository(path))
@@ -98,6 +98,8 @@ def remove(which: str) -> Entry:
 
 def find(which: str, known: Sequence[Entry]) -> Entry:
     """The entry of a name, or of a path. Raises `UsageError`."""
+    if not which:  # an unset variable of a script; as a path it would be the current folder
+        raise UsageError("the name of a repository is empty", _known(known))
     for entry in known:
         if which == entry.name:
             return entry

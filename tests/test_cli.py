@@ -267,7 +267,35 @@ def test_output_that_cannot_be_written_is_one_line(project: Repo) -> None:
         done = subprocess.run(
             command, cwd=project.path, env=environment(), stdout=full, stderr=subprocess.PIPE, check=False
         )
-    assert (done.returncode, done.stderr) == (2, b"error: cannot write the output: No space left on device\n")
+    told = b"error: cannot write the output: No space left on device\nhint: free some space, or write it elsewhere\n"
+    assert (done.returncode, done.stderr) == (2, told)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["show", "HUGE"],
+        ["show", "HUGE:3"],
+        ["show", "HUGE:3-4@HEAD"],
+        ["search", "retry", "--rev", "HUGE"],
+        ["search", "retry", "--branch", "HUGE"],
+        ["search", "retry", "--repo", "HUGE"],
+        ["search", "retry", "--lang", "HUGE"],
+        ["search", "retry", "--path", "HUGE"],
+        ["search", "HUGE"],
+        ["search", "retry", "-k", "HUGE"],
+        ["HUGE"],
+        ["repos", "add", "HUGE"],
+        ["repos", "remove", "HUGE"],
+        ["verify", "HUGE"],
+        ["similar", "HUGE:1"],
+    ],
+)
+def test_a_huge_argument_is_not_echoed_whole(project: Repo, run: Run, args: list[str]) -> None:
+    done = run(project, *(arg.replace("HUGE", "x" * 100_000) for arg in args))
+    assert done.code in (1, 2)
+    assert done.error[0].startswith(("error: ", "nothing found for: ", "nothing here matches"))
+    assert max(map(len, done.error)) < 1300
 
 
 def test_an_interrupt_ends_with_130_and_leaves_no_lock(project: Repo) -> None:

@@ -313,3 +313,18 @@ def test_such_a_citation_is_shown_and_verified_from_anywhere(two: tuple[Repo, Re
 def test_an_unknown_repository_in_open_is_an_error(two: tuple[Repo, Repo]) -> None:
     with pytest.raises(UsageError, match="no registered repository is named nowhere"):
         Several.open(["nowhere"])
+
+
+def test_an_empty_name_is_not_the_current_folder(repo: Repo, run: Run) -> None:
+    repo.write("a.py", "a = 1\n")
+    repo.commit()
+    added = run(repo, "repos", "add", "")
+    assert (added.code, added.error) == (
+        2,
+        ["error: the path of a repository is empty", "hint: git itza repos add PATH"],
+    )
+    assert run(repo, "repos", "add", ".").code == 0
+    for command in (["search", "a", "--repo", ""], ["repos", "remove", ""], ["repos", "index", ""]):
+        done = run(repo, *command)
+        assert (done.code, done.error[0]) == (2, "error: the name of a repository is empty")
+    assert len(run(repo, "repos", "--json").json["repositories"]) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import click
 from itza_git import registry, render, render_json
 from itza_git.api import Itza
 from itza_git.commands import common
-from itza_git.errors import ItzaError, NotARepository
+from itza_git.errors import ItzaError, NotARepository, UsageError, shortened
 from itza_git.paths import place
 from itza_git.registry import Entry
 from itza_git.results import BranchStatus, IndexReport
@@ -31,25 +31,27 @@ def repos(context: click.Context, as_json: bool) -> int:
 
 
 @repos.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-def add(paths: tuple[Path, ...]) -> int:
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH...")
+def add(paths: tuple[str, ...]) -> int:
     """Register the repositories that these folders lie in."""
     known = {entry.path for entry in registry.entries()}
 
     def added(path: str) -> str:
+        if not path:  # an unset variable of a script, which pathlib takes for the current folder
+            raise UsageError("the path of a repository is empty", "git itza repos add PATH")
         entry = registry.add(Path(path))
         done = "already there:" if entry.path in known else "added"
         known.add(entry.path)
         return _line(done, entry)
 
-    return _each([os.fspath(path) for path in paths], added)
+    return _each(paths, added)
 
 
 @repos.command()
 @click.argument("which", nargs=-1, required=True, metavar="NAME...")
 def remove(which: tuple[str, ...]) -> int:
     """Forget repositories, by name or path. Their indexes stay where they are."""
-    return _each(list(which), lambda name: _line("removed", registry.remove(name)))
+    return _each(which, lambda name: _line("removed", registry.remove(name)))
 
 
 @repos.command(name="list")
@@ -92,7 +94,7 @@ def _index(entry: Entry, what: str) -> IndexReport | ItzaError:
         return error
 
 
-def _each(given: list[str], act: Any) -> int:  # noqa: ANN401 - what a command does with one argument
+def _each(given: Sequence[str], act: Any) -> int:  # noqa: ANN401 - what a command does with one argument
     """Do the same with each; one that fails is told, and the others are done."""
     failed = False
     for one in given:
@@ -106,7 +108,7 @@ def _each(given: list[str], act: Any) -> int:  # noqa: ANN401 - what a command d
 
 def _tell_failure(what: str, error: ItzaError) -> None:
     said = str(error)
-    common.note(f"error: {said if what in said else f'{what}: {said}'}")
+    common.note(f"error: {said if what in said else f'{shortened(what)}: {said}'}")
     if error.hint:
         common.note(f"hint: {error.hint}")
 
