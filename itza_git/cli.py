@@ -47,6 +47,11 @@ _LONGEST_REPR = 200
 FAILED, FAULT, INTERRUPTED = 2, 3, 130
 
 
+def is_interrupted() -> bool:
+    """Whether Ctrl-C was pressed; `start` says so. An import that it hits makes an error of its own of it."""
+    return False
+
+
 class _Commands(click.Group):
     """A group that imports a command when it is needed."""
 
@@ -125,7 +130,7 @@ def _run() -> int:
             raise
         return _failed(BrokenPipeError(errno.EPIPE, "closed"))  # click has wrapped it because it is closed
     except Exception as e:  # noqa: BLE001 - the top handler: a fault of ours becomes a report, never a traceback
-        return _failed(e)
+        return INTERRUPTED if is_interrupted() else _failed(e)
     return result if isinstance(result, int) else 0
 
 

@@ -36,6 +36,7 @@ def main() -> None:
         signal.signal(signal.SIGINT, interrupts)
     from itza_git import cli
 
+    cli.is_interrupted = lambda: interrupts.first is not None
     try:
         try:
             interrupts.running = True
@@ -44,6 +45,10 @@ def main() -> None:
             interrupts.running = False
     except KeyboardInterrupt:
         _leave()
+    except Exception:
+        if interrupts.first is None:
+            raise
+        _leave()  # what was being imported has made an error of its own of it
     except SystemExit as e:
         if e.code == INTERRUPTED:  # python's own way out takes time, in which a second Ctrl-C would be a signal again
             _leave()

@@ -52,7 +52,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 @pytest.mark.parametrize("worker_bytes", [50_000, 1 << 30], ids=["worker-processes", "one-process"])
 def test_an_interrupt_ends_at_once_and_leaves_nothing_behind(project: Repo, command: str, worker_bytes: int) -> None:
     chance = random.Random(f"{command} {worker_bytes}")
-    args = [command, *([] if command == "index" else ["which function returns?"])]
+    question = {"index": [], "search": ["which function returns?"], "ask": ["--force", "which function returns?"]}
+    args = [command, *question[command]]
     program = [sys.executable, "-c", PROGRAM.format(bytes=worker_bytes), *args]
     interrupted = 0
     for number in range(COUNT):
