@@ -328,3 +328,21 @@ def test_an_empty_name_is_not_the_current_folder(repo: Repo, run: Run) -> None:
         done = run(repo, *command)
         assert (done.code, done.error[0]) == (2, "error: the name of a repository is empty")
     assert len(run(repo, "repos", "--json").json["repositories"]) == 1
+
+
+def test_ten_repositories_of_mixed_sizes_are_indexed_once_and_ranked_as_one(tmp_path: Path, run: Run) -> None:
+    for number in range(10):
+        repo = Repo(tmp_path / f"service{number}")
+        for file in range(1 + number * 4):
+            repo.write(f"src/part{file}.py", f"def part_{number}_{file}(value):\n    return value + {file}\n")
+        if number == 7:
+            repo.write("src/cache.py", CACHE)
+        repo.commit()
+        assert run(repo, "repos", "add", ".").code == 0
+    first = run(tmp_path, "repos", "index", "--json").json["repositories"]
+    assert [one["coverage"]["indexed"] for one in first] == [1 + 4 * n + (n == 7) for n in range(10)]
+    assert all(one["new"] == 0 for one in run(tmp_path, "repos", "index", "--json").json["repositories"])
+    found = run(tmp_path, "search", "--all-repos", "--json", "drop the oldest entry when the cache is full").json
+    assert (found["hits"][0]["repo"], found["hits"][0]["path"]) == ("service7", "src/cache.py")
+    assert len(found["repositories"]) == 10
+    assert found["coverage"]["indexed"] == sum(1 + 4 * n for n in range(10)) + 1
