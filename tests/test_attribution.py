@@ -421,7 +421,19 @@ def test_whatever_is_written_only_a_commit_that_was_shown_is_cited(parts: list[s
     for statement in [one for part in parts for one in attributor.feed(part)] + attributor.finish():
         assert all(cite.blob == COMMIT for cite in statement.citations if cite.is_commit)
         assert not find_all(statement.text)
-        assert not re.search(r"\bcommit (?:deadbee|99887766)", statement.text)
+        assert not re.search(r"\bcommit (?:deadbee|99887766)\b", statement.text)
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["x.py:4@main", "src/x.py:3@HEAD", "/etc/passwd:1@HEAD", "x.py:4-9@v1.2-rc.1", "x.py:1@HEAD~2", 'commit HEAD "x"'],
+)
+def test_a_place_at_a_name_is_taken_out_as_one_at_an_id_is(written: str) -> None:
+    attributor = Attributor(select([*PASSAGES, TOLD], 10_000, notes=NOTES))
+    said = [*attributor.feed(f"Reading packs anew took seconds, see {written}. "), *attributor.finish()]
+    assert "@" not in " ".join(one.text for one in said)
+    assert "HEAD" not in " ".join(one.text for one in said)
+    assert any(written.rstrip('"') in one.text for one in attributor.rejected)
 
 
 def test_a_commit_is_cited_whole_and_a_line_number_is_none_of_it() -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from itza_git.answering.prompt import Block
 from itza_git.paths import quote
 
-_COMMIT = r"@(?:[0-9a-f]{4,64}|worktree)"
+# An id, or any other revision: `show` would take it for a citation too.
+_COMMIT = r"@\w[\w/~^{}-]*(?:\.[\w/~^{}-]+)*"
 _PLACE = re.compile(
     rf"""(?P<space>[ \t]*)(?P<open>[(\[<]\s*)?
     (?P<tick>`*)
@@ -26,7 +27,7 @@ _PLACE = re.compile(
 _BARE = re.compile(rf":\d+(?:[-\u2013]\d+)?{_COMMIT}")
 # With the subject behind it, it would be a citation of a commit.
 _COMMIT_NAMED = re.compile(
-    r"""(?P<name>\bcommit\s+`?(?P<id>[0-9a-f]{7,64})\b`?)(?:\s*["\u201c][^"\u201d\n]*["\u201d])?"""
+    r"""(?P<name>\bcommit\s+`?(?P<id>[0-9a-f]{7,64}\b|HEAD\b[~^\d]*)`?)(?:\s*["\u201c][^"\u201d\n]*["\u201d])?"""
 )
 _FILE = re.compile(r"[^/]+(?:/[^/]+)*/[^/]*\.\w{1,8}")
 
