@@ -199,8 +199,8 @@ def test_a_repository_is_indexed_once_and_searched(servers: llama.Servers, proje
     variables = servers.variables("ollama", protocol)
     done = run(project, variables, "index")
     assert (done.code, done.error) == (0, [])
-    assert "4 blobs new" in done.out
-    assert "0 blobs new" in run(project, variables, "index").out
+    assert "4 blobs looked at: 4 new, 0 reused" in done.out
+    assert " 0 new, " in run(project, variables, "index").out
     found = run(project, variables, "search", QUESTION, "--json").json
     assert found["hits"]
     for hit in found["hits"]:
