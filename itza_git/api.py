@@ -16,16 +16,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from itza_git import config
+from itza_git.closing import Closing
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
 from itza_git.embedding.choice import embedder_for
 from itza_git.errors import UsageError
 from itza_git.git import Repository, open_repository
-from itza_git.healing import heals
+from itza_git.healing import heals, rebuild
 from itza_git.indexing import Policy, Watch
 from itza_git.paths import unquote
 from itza_git.ranges import range_of
@@ -51,7 +51,7 @@ ANSWER_PASSAGES = 12
 UNWATCHED = Watch()
 
 
-class Itza:
+class Itza(Closing):
     """A repository that can be asked. Close it, or use it as a context manager."""
 
     def __init__(self, repository: Repository, settings: Settings) -> None:
@@ -73,14 +73,6 @@ class Itza:
         repository = open_repository(Path(path) if path is not None else None)
         loaded = config.load(repository, os.environ if environment is None else environment)
         return cls(repository, replace(loaded, given=loaded.given | set(settings), **settings))
-
-    def __enter__(self) -> Itza:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Let go of the index files and of the model server."""
@@ -375,19 +367,9 @@ class Itza:
             return fsck(self.repository)
         checked = put_right(self.repository, watch.waiting)
         if checked.faults:
-            self._rebuild(watch)
+            self._trees = self._space = None
+            rebuild(self.repository, self.space, partial(self.refresh, watch=watch), watch.waiting)
         return checked
-
-    def _rebuild(self, watch: Watch) -> None:
-        """Index HEAD and each branch that was indexed before."""
-        self._trees = self._space = None
-        with self.space.writer(waiting=watch.waiting):  # makes the notes that are lacking
-            recorded = self.space.heads()
-        if self.repository.head().commit is not None:
-            self.refresh(watch=watch)
-        for branch in self.repository.branches():
-            if f"refs/heads/{branch.name}" in recorded:
-                self.refresh(branch=branch.name, watch=watch)
 
     def is_dirty(self, rev: str = "HEAD", branch: str | None = None) -> bool:
         """Whether the working tree differs from what was asked; only ever true of HEAD."""

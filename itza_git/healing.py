@@ -1,4 +1,4 @@
-"""What is done when damage in the middle of an index file shows: the file is set aside, and the call made again."""
+"""What is done when damage of the index shows: the file is set aside, and the call made again, or all of it rebuilt."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from itza_git.errors import Damaged
+from itza_git.git import Repository
 from itza_git.store import Space
 from itza_git.trees import Trees
 
@@ -45,3 +46,14 @@ def heals(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Sel
             return method(self, *args, **options)
 
     return checked
+
+
+def rebuild(repository: Repository, space: Space, refresh: Callable[..., object], waiting: Callable[[], None]) -> None:
+    """Index HEAD and each branch that was indexed before; refresh indexes one, HEAD or the branch of that name."""
+    with space.writer(waiting=waiting):  # makes the notes that are lacking
+        recorded = space.heads()
+    if repository.head().commit is not None:
+        refresh()
+    for branch in repository.branches():
+        if f"refs/heads/{branch.name}" in recorded:
+            refresh(branch=branch.name)

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import zip_longest
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from itza_git import citing, registry
 from itza_git.answering.citation import Citation, render
 from itza_git.api import ANSWER_PASSAGES, UNWATCHED, Itza
+from itza_git.closing import Closing
 from itza_git.errors import Damaged, GitError, ItzaError, StoreError, UsageError
 from itza_git.indexing import Watch
 from itza_git.records import Coverage, Passage
@@ -42,7 +42,7 @@ _EMBEDDING = ("embedder", "embed_model", "ollama_host", "openai_base", "allow_re
 NO_REPOSITORY = "it names no registered repository, and there is none here"
 
 
-class Several:
+class Several(Closing):
     """Open repositories by name. Close it, or use it as a context manager."""
 
     def __init__(self, members: dict[str, Itza], failed: Sequence[Searched] = ()) -> None:
@@ -70,14 +70,6 @@ class Several:
             told = failed[0].error if failed else "no repository is registered"
             raise UsageError(told or "", "git itza repos" if failed else "git itza repos add PATH")
         return cls(members, failed)
-
-    def __enter__(self) -> Several:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close every repository."""
