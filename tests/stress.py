@@ -20,6 +20,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 
 # Before numpy is imported: a fork must not copy a process that has threads.
@@ -111,6 +112,13 @@ def fresh_answer(repo: Repo, index: Path | None = None) -> tuple[Answer, Coverag
         aside.rename(index)
 
 
+def compare(now: tuple[Answer, Coverage], fresh: tuple[Answer, Coverage]) -> None:
+    """Raises where an answer is not, to the last digit, that of a fresh index; says what is different."""
+    if now != fresh:
+        pairs = [(a, b) for a, b in zip_longest(now[0], fresh[0]) if a != b]
+        raise AssertionError("the answer is not that of a fresh index", pairs[:3], now[1], fresh[1])
+
+
 # Kills
 
 
@@ -173,8 +181,7 @@ def check(repo: Repo, before: set[bytes], kind: str, report: Path) -> None:
 
 def check_answers(repo: Repo, report: Path) -> None:
     with reported(report), Itza.open(repo.path, {}) as itza:
-        if answer(repo, itza) != fresh_answer(repo):
-            raise AssertionError("the answer is not that of a fresh index")
+        compare(answer(repo, itza), fresh_answer(repo))
 
 
 # A crowd
@@ -261,8 +268,7 @@ def check_tree(place: Path, report: Path) -> None:
             now = answer(repo, itza)
             if faults := itza.fsck().faults:
                 raise AssertionError(faults)
-        if now != fresh_answer(repo, index):
-            raise AssertionError("the answer is not that of a fresh index")
+        compare(now, fresh_answer(repo, index))
 
 
 def main(what: str, amount: str, seed: str = "1") -> None:

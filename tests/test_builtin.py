@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from itza_git.embedding import Embedder
-from itza_git.embedding.builtin import BLOCK, HEADER, MAGIC, WEIGHTS, Builtin, Header, pieces
+from itza_git.embedding.builtin import HEADER, MAGIC, WEIGHTS, Builtin, Header, pieces
 from itza_git.errors import ModelError
 from itza_git.words import VERSION, Vocabulary
 
@@ -56,14 +56,22 @@ def test_the_same_text_has_the_same_vector(model: Builtin) -> None:
     assert first @ second == pytest.approx(1, abs=1e-5)
 
 
-def test_neither_blocks_nor_neighbours_nor_the_vocabulary_matter(model: Builtin) -> None:
-    many = [TEXTS[i % len(TEXTS)] + f"\nnumber_{i} = {i}" for i in range(2 * BLOCK + 3)]
+def test_neither_neighbours_nor_the_vocabulary_matter(model: Builtin) -> None:
+    many = [TEXTS[i % len(TEXTS)] + f"\nnumber_{i} = {i}" for i in range(515)]
     together = embed(model, many)
     vocabulary = Vocabulary()
-    for at in (0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 2):
+    for at in (0, 1, 255, 256, 514):
         alone = embed(model, [many[at]])[0]
-        assert together[at] == pytest.approx(alone, abs=1e-5)
-        assert model.embed([many[at]], vocabulary.count([many[at]]))[0] == pytest.approx(alone, abs=1e-5)
+        assert together[at].tobytes() == alone.tobytes()
+        assert model.embed([many[at]], vocabulary.count([many[at]]))[0].tobytes() == alone.tobytes()
+
+
+def test_a_chunk_has_the_same_vector_to_the_last_bit_whatever_it_is_embedded_with(model: Builtin) -> None:
+    chunks = [path.read_text("utf-8") for path in sorted(Path(__file__).parent.glob("test_*.py"))]
+    together = embed(model, chunks)
+    for size in (1, 3, 7):
+        parts = [embed(model, chunks[at : at + size]) for at in range(0, len(chunks), size)]
+        assert np.concatenate(parts).tobytes() == together.tobytes()
 
 
 def test_a_growing_vocabulary_is_followed(model: Builtin) -> None:

@@ -19,9 +19,10 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 
 from itza_git.embedding.protocol import Identity
 from itza_git.errors import ModelError
-from itza_git.words import VERSION, Bags, Counts, Vocabulary, words
+from itza_git.words import VERSION, Bags, Vocabulary, words
 
 MODEL = "itza-static-2"
 WEIGHTS = Path(__file__).with_name("weights") / f"{MODEL}.bin"
@@ -43,8 +44,9 @@ MAGIC = b"ITZASTAT"
 SHORTEST_PIECE = 3
 LONGEST_PIECE = 24
 
-# Texts multiplied at once: the counts of a block are dense over the rows that the block uses, and stay in cache.
-BLOCK = 256
+# The weights of a text's words are multiples of 1 / _UNIT: sums of such are exact in float64, in whatever order they
+# are added up. So a text has the same vector to the last bit on every machine.
+_UNIT = 2.0**32
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +128,6 @@ def _distinct(numbers: NDArray[Any]) -> NDArray[Any]:
     return ordered[np.flatnonzero(np.diff(ordered, prepend=-1))]
 
 
-def _with_columns(row: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows, and which of them each row is."""
-    used = _distinct(row)
-    return used, np.searchsorted(used, row)
-
-
 class _Rows:
     """The rows that stand for each term of one vocabulary, looked up when a term is first met."""
 
@@ -191,19 +187,14 @@ class Builtin:
         """Vectors of texts, shape (len(texts), dimension), from bags alone; zeros where no word is known."""
         if self._rows is None or self._rows.vocabulary is not bags.vocabulary:
             self._rows = _Rows(self._table.row, bags.vocabulary)
+        row, length = self._rows.expand(bags.words.term)
+        weight = np.repeat(np.log2(1 + bags.words.count.astype(np.float64)), length) * self._table.text_scale[row]
+        weight = np.rint(weight * _UNIT) / _UNIT
+        borders = np.searchsorted(np.repeat(bags.words.text, length), np.arange(bags.size + 1)).tolist()
         vectors = np.zeros((bags.size, self.identity.dimension), np.float32)
-        for first, counts in _blocks(bags.words, bags.size):
-            self._sum(counts, self._rows, vectors[first : first + BLOCK])
+        for text, (first, end) in enumerate(pairwise(borders)):
+            vectors[text] = weight[first:end] @ self._table.vectors[row[first:end]].astype(np.float64)
         return _normalised(vectors)
-
-    def _sum(self, counts: Counts, rows: _Rows, out: NDArray[np.float32]) -> None:
-        """Adds up the weighted rows of each text of a block into out."""
-        row, length = rows.expand(counts.term)
-        weight = np.repeat(np.log2(1 + counts.count.astype(np.float32)), length) * self._table.text_scale[row]
-        used, column = _with_columns(row)
-        cell = np.repeat(counts.text.astype(np.int64), length) * len(used) + column
-        dense = np.bincount(cell, weight, len(out) * len(used)).astype(np.float32).reshape(len(out), len(used))
-        np.matmul(dense, self._table.vectors[used].astype(np.float32), out=out)
 
     def embed_question(self, question: str) -> NDArray[np.float32]:
         """The vector of a question, shape (dimension,); zeros when nothing in it is known."""
@@ -213,14 +204,6 @@ class Builtin:
             for row in pieces(word, table.row):
                 vector += np.log2(1 + np.float32(times)) * table.question_scale[row] * table.vectors[row]
         return _normalised(vector)
-
-
-def _blocks(counts: Counts, size: int) -> Iterator[tuple[int, Counts]]:
-    """The first text of each block, and the block's counts, with its texts numbered from 0."""
-    firsts = np.arange(0, size, BLOCK, dtype=np.int32)
-    borders = [*np.searchsorted(counts.text, firsts).tolist(), len(counts.text)]
-    for first, low, high in zip(firsts, borders, borders[1:], strict=False):
-        yield int(first), Counts(counts.text[low:high] - first, counts.term[low:high], counts.count[low:high])
 
 
 def _normalised(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
