@@ -14,8 +14,13 @@ from itza_git.search.corpus import Corpus
 PATH_WEIGHT = 0.5
 FILE_WEIGHT = 0.4
 
-# int8 rows are multiplied as float32, a block at a time: a block of this many rows stays in the cache.
-_BLOCK = 4096
+# int8 rows are multiplied as float32, so many numbers at a time: they stay in the cache, and are too few for linear
+# algebra to start threads, which on a busy machine wait for one another.
+_BLOCK = 1 << 17
+# Whole numbers up to 2 ** 24 are exact in float32. So is, in whatever order it is added up, the product of an int8 row
+# with whole numbers whose absolute values add up to this: a row has the same cosine to the last bit in whatever
+# block of whatever pack it lies.
+_EXACT = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +42,39 @@ def dense(corpus: Corpus, question: NDArray[np.float32]) -> Dense:
     file = _means(corpus, own)
     path = np.zeros(len(corpus.view), np.float32)
     if corpus.view.path_vector is not None and corpus.view.path_scale is not None:
-        path = _dot(corpus.view.path_vector, question) * corpus.view.path_scale
+        path = products(corpus.view.path_vector, question) * corpus.view.path_scale
     score = own + (FILE_WEIGHT * file + PATH_WEIGHT * path)[corpus.entry]
     return Dense(score.astype(np.float32), own, path, file)
 
 
 def cosines(corpus: Corpus, question: NDArray[np.float32]) -> NDArray[np.float32]:
     """The cosine of each row of the packs."""
-    parts = [_dot(pack.array("vector"), question) * pack.array("scale") for pack in corpus.packs]
+    parts = [products(pack.array("vector"), question) * pack.array("scale") for pack in corpus.packs]
     return np.concatenate([np.empty(0, np.float32), *parts])
 
 
-def _dot(vectors: NDArray[np.int8], question: NDArray[np.float32]) -> NDArray[np.float32]:
+def products(vectors: NDArray[np.int8], question: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each row times a vector; for a row the same to the last bit whatever rows stand beside it."""
+    high, high_unit = _whole(question)
+    low, low_unit = _whole(question - high * high_unit)
+    parts = np.column_stack([high, low])
     result = np.empty(len(vectors), np.float32)
-    for start in range(0, len(vectors), _BLOCK):
-        block = vectors[start : start + _BLOCK].astype(np.float32)
-        # Not `@`: threads of linear algebra that wait for one another cost far more on a busy machine than they give.
-        np.einsum("ij,j->i", block, question, out=result[start : start + _BLOCK])
+    step = max(_BLOCK // len(question), 1)
+    floats = np.empty((step, len(question)), np.float32)
+    for start in range(0, len(vectors), step):
+        block = vectors[start : start + step]
+        some = floats[: len(block)]
+        np.copyto(some, block)
+        of_high, of_low = (some @ parts).T
+        result[start : start + step] = of_high * high_unit + of_low * low_unit
     return result
+
+
+def _whole(values: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
+    """Values as whole numbers, as great as may be for exact products, and what 1 stands for."""
+    # What rounding adds to their sum is less than their number.
+    unit = np.abs(values).sum() / np.float32(_EXACT - len(values)) or np.float32(1)
+    return np.rint(values / unit), unit
 
 
 def _means(corpus: Corpus, values: NDArray[np.float32]) -> NDArray[np.float32]:
