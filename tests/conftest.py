@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -12,9 +13,15 @@ import pytest
 from tests.command import Run, inside
 from tests.repository import Repo
 
-# How long an example takes says nothing on a busy machine.
-hypothesis.settings.register_profile("itza", deadline=None)
-hypothesis.settings.load_profile("itza")
+# Started in the background of a script, a process ignores Ctrl-C, and so does every command that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes, or to think of one, says nothing on a busy machine. The same examples every time, so that a
+# change fails for what it changes; to look for others: pytest --hypothesis-profile=random
+TOO_SLOW = [hypothesis.HealthCheck.too_slow]
+hypothesis.settings.register_profile("random", deadline=None, suppress_health_check=TOO_SLOW)
+hypothesis.settings.register_profile("same", hypothesis.settings.get_profile("random"), derandomize=True)
+hypothesis.settings.load_profile("same")
 
 FOREIGN = ("GIT_", "ITZA_", "XDG_", "OLLAMA_", "OPENAI_")
 

@@ -12,9 +12,13 @@ from itza_git.git import open_repository
 from itza_git.hooks.install import install
 from itza_git.hooks.journal import Journal, Pass, journal_of
 from itza_git.hooks.scripts import EVENTS
+from itza_git.hooks.worker import QUIET_SECONDS
 from tests.repository import Repo
 
-PATIENCE = 20.0
+# Long enough for a worker of low priority on a busy machine.
+PATIENCE = 120.0
+# Of a file's clock.
+COARSEST_SECONDS = 0.01
 
 
 def until(condition: Callable[[], bool], what: str = "the worker") -> None:
@@ -23,6 +27,14 @@ def until(condition: Callable[[], bool], what: str = "the worker") -> None:
     while not condition():
         assert time.monotonic() < deadline, f"waited too long for {what}"
         time.sleep(0.02)
+
+
+def most_passes(began: float) -> int:
+    """How many passes the events since a moment of `time.monotonic` cost at most, when now is after the last move.
+
+    A pass begins a quiet after the mark that it is for, so few begin before the last move, and one after it sees all.
+    """
+    return 1 + int((time.monotonic() - began) / (QUIET_SECONDS - COARSEST_SECONDS))
 
 
 def install_in(path: Path, version: tuple[int, int] | None = None) -> None:

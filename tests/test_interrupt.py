@@ -23,10 +23,8 @@ COUNT = int(os.environ.get("ITZA_STRESS", "5"))
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
-# Worker processes for little text too, and a Ctrl-C that is heeded though the test may run in the background.
+# Worker processes for little text too.
 PROGRAM = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
 from itza_git import cli, start
 real = cli.main
 def main():
