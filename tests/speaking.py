@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,6 +56,13 @@ async def said(client: Client, tool: str, **arguments: object) -> str:
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     return text_of(result)
+
+
+async def said_at_last(client: Client, tool: str, **arguments: object) -> str:
+    """The text that a tool answers with when nothing is indexed behind it any more."""
+    while "indexing goes on" in (text := await said(client, tool, **arguments)):
+        await anyio.sleep(0.05)
+    return text
 
 
 async def refused(client: Client, tool: str, **arguments: object) -> str:
@@ -140,11 +146,3 @@ def wired(folder: Path, status: int = 0, **variables: str) -> Iterator[Wire]:
     finally:
         process.kill()
         process.wait()
-
-
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    """Wait for a condition; the time that is left to the script bounds it."""
-    end = time.monotonic() + LONGEST_SECONDS
-    while not await condition():
-        assert time.monotonic() < end
-        await anyio.sleep(0.05)

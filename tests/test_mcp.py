@@ -25,7 +25,7 @@ from itza_git.store import lock
 from tests.command import Run, environment
 from tests.model_server import ANSWERING, Script, serving
 from tests.repository import Repo
-from tests.speaking import LONGEST_SECONDS, OLD, refused, said, speak, until, wired
+from tests.speaking import LONGEST_SECONDS, OLD, refused, said, said_at_last, speak, wired
 
 TOOLS = {
     "search_codebase",
@@ -185,11 +185,8 @@ def test_a_cold_index_is_answered_from_words_while_another_process_writes_it(cod
             assert "docs/" not in await said(client, "search_codebase", query="retries", language="python")
             assert "not indexed yet" in await said(client, "list_indexed_repos")
 
-        async def indexed() -> bool:
-            return "indexing" not in await said(client, "search_codebase", query="how are retries limited?")
-
-        await until(indexed)
-        assert "fetch_with_retry" in await said(client, "search_codebase", query="how are retries limited?")
+        found = await said_at_last(client, "search_codebase", query="how are retries limited?")
+        assert "fetch_with_retry" in found and "indexing" not in found
 
     speak(code.path, script)
 
@@ -222,7 +219,7 @@ def test_head_is_followed_between_calls(code: Repo) -> None:  # C11, C12
         code.git("switch", "--quiet", "--create", "other")
         code.write("src/throttle.py", "def throttle_uploads(rate):\n    return sleep(1 / rate)\n")
         moved = code.commit()
-        found = await said(client, "search_codebase", query="throttle the uploads")
+        found = await said_at_last(client, "search_codebase", query="throttle the uploads")
         assert found.startswith(f"repo at {moved[:10]}")
         assert "src/throttle.py:1-2@" in found
         code.git("switch", "--quiet", "main")
@@ -257,10 +254,10 @@ def test_a_deleted_repository_is_named_and_the_server_lives_on(code: Repo, tmp_p
         again = Repo(code.path)
         again.write("b.py", "def anew():\n    pass\n")
         again.commit()
-        assert "b.py:1-2@" in await said(client, "search_codebase", query="anew")
+        assert "b.py:1-2@" in await said_at_last(client, "search_codebase", query="anew")
         roots[:] = [other.path]
         await client.send_roots_list_changed()
-        assert "a.py:1-2@" in await said(client, "search_codebase", query="keep")
+        assert "a.py:1-2@" in await said_at_last(client, "search_codebase", query="keep")
 
     with pytest.warns(match="roots capability is deprecated"):
         speak(tmp_path, script, roots=roots)
@@ -278,8 +275,9 @@ def test_the_clients_roots_are_the_repositories_and_one_of_several_is_named(
     async def script(client: Client) -> None:
         told = await refused(client, "search_codebase", query="from lib")
         assert told == "error: several repositories are open: repo, lib\nhint: say which one with repo"
-        assert "lib.py:1-2@" in await said(client, "search_codebase", query="from lib", repo="lib")
-        assert "lib.py:1-2@" in await said(client, "search_codebase", query="from lib", repo=str(other.path))
+        assert "lib.py:1-2@" in await said_at_last(client, "search_codebase", query="from lib", repo="lib")
+        found = await said_at_last(client, "search_codebase", query="from lib", repo=str(other.path))
+        assert "lib.py:1-2@" in found
         assert "(here)" in await said(client, "list_indexed_repos")
         unknown = await refused(client, "search_codebase", query="from lib", repo="/etc")
         assert unknown.startswith("error: no registered repository is named /etc")
@@ -342,11 +340,11 @@ def test_a_cancelled_question_stops_the_model(code: Repo) -> None:
                 await client.call_tool("ask_codebase", {"question": "how does fetch_with_retry limit its retries?"})
 
             group.start_soon(ask)
-            await anyio.to_thread.run_sync(asked.wait, 30)
+            await anyio.to_thread.run_sync(asked.wait, LONGEST_SECONDS)
             assert asked.is_set()
             group.cancel_scope.cancel()
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(dropped.wait, 30)
+            await anyio.to_thread.run_sync(dropped.wait, LONGEST_SECONDS)
         assert dropped.is_set()
         assert "src/net.py" in await said(client, "search_codebase", query="retries")
 
