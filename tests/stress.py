@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import zip_longest
@@ -34,6 +35,7 @@ from itza_git.store import Pack, space
 from tests.repository import Repo, existing
 
 WRITERS, READERS, WORKTREES = 8, 4, 3
+ROLES = {"collecting", "reading", "writing"}
 QUESTION = "which value does the function return?"
 LONGEST_RUN = 0.12
 
@@ -188,7 +190,7 @@ def check_answers(repo: Repo, report: Path) -> None:
 
 
 def crowd(seconds: float, seed: int) -> dict[str, object]:
-    """Everybody at once for so many seconds."""
+    """Everybody at once for so many seconds, and until each role was played once."""
     small_packs()
     chance = random.Random(seed)
     with project() as repo:
@@ -205,7 +207,7 @@ def crowd(seconds: float, seed: int) -> dict[str, object]:
         ]
         commits = 0
         end = time.monotonic() + seconds
-        while time.monotonic() < end and not report.exists():
+        while (time.monotonic() < end or not played(counts).keys() >= ROLES) and not report.exists():
             commit(places[commits % WORKTREES], chance.randrange(10_000))
             commits += 1
         stop.touch()
@@ -214,9 +216,13 @@ def crowd(seconds: float, seed: int) -> dict[str, object]:
         if not report.exists():
             for place in places:
                 check_tree(place, report)
-        done = counts.read_text().split() if counts.exists() else []
-        told = {name: done.count(name) for name in ("reading", "writing", "collecting", "busy")}
+        told = {name: played(counts)[name] for name in (*sorted(ROLES), "busy")}
         return {"commits": commits, **told, "wrong": [report.read_text()] if report.exists() else []}
+
+
+def played(counts: Path) -> Counter[str]:
+    """How often each role was played to its end, and how often one was busy."""
+    return Counter(counts.read_text().split() if counts.exists() else ())
 
 
 def loop(role: Callable[[Path], None], place: Path, stop: Path, counts: Path) -> None:
