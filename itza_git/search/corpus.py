@@ -63,9 +63,8 @@ class Corpus:
         self.row_offset = np.concatenate([[0], np.cumsum([pack.rows for pack in self.packs])]).astype(np.int64)
         first, count = self._ranges()
         self.entry = np.repeat(np.arange(len(view)), count)
-        ends = np.cumsum(count)
-        self.row = np.arange(len(self.entry)) + np.repeat(first - (ends - count), count)
-        self.first_passage = ends - count
+        self.row = ranges(first, count)
+        self.first_passage = np.cumsum(count) - count
         self.passages_of_entry = count
 
     def __len__(self) -> int:
@@ -118,6 +117,11 @@ class Corpus:
         return np.asarray(per_row[self.row])
 
     @cached_property
+    def file_lengths(self) -> NDArray[np.float64]:
+        """How many terms each entry has."""
+        return np.asarray(np.bincount(self.entry, self.lengths, len(self.view)), float)
+
+    @cached_property
     def first_of_row(self) -> NDArray[np.int64]:
         """The first passage of each row; len(self) for rows of other trees."""
         first = np.full(self.rows, len(self))
@@ -150,20 +154,20 @@ class Corpus:
         known.update(dict.fromkeys(fresh, 0))
         keys = np.array([term_key(term) for term in fresh], np.uint64)
         for offset, postings in self.field("body"):
-            place = postings.places(keys)
-            for number in np.flatnonzero(place >= 0).tolist():
-                row, _ = postings.at(int(place[number]))
+            for number, row, _ in postings.found(keys):
                 known[fresh[number]] += int(self.copies[offset + row.astype(np.int64)].sum())
         return [known[term] for term in terms]
 
-    def holds(self, term: str, passages: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of a few passages have a term in their text or their path."""
-        key = term_key(term)
-        rows = self.row[passages]
-        held = _are_among(self.view.path_terms.lookup(key)[0], self.entry[passages])
-        for offset, postings in self.field("body"):
-            held |= _are_among(postings.lookup(key)[0], rows - offset)
-        return held
+    def holds(self, terms: Sequence[str], passages: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
+        """Of each term, which of a few passages have it in their text or their path."""
+        keys = np.array([term_key(term) for term in terms], np.uint64)
+        held = np.zeros((len(terms), len(passages)), bool)
+        for number, entry, _ in self.view.path_terms.found(keys):
+            held[number] = _are_among(entry, self.entry[passages])
+        for pack, at, rows in self._by_pack(passages):
+            for number, row, _ in pack.field("body").found(keys):
+                held[number, at] |= _are_among(row, rows)
+        return dict(zip(terms, held, strict=True))
 
     def known(self, terms: Sequence[str]) -> list[str]:
         """Those of the terms that any passage has in its text or its path."""
@@ -266,6 +270,12 @@ class Corpus:
         indexed = int((self._pack_of >= 0).sum()) - (len(skipped) - len(self.view) + len(self.view.indexable))
         total = len(self.view) - len(skipped)
         return Coverage(indexed, total, tuple(skipped[path] for path in self.view.paths if path in skipped))
+
+
+def ranges(first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """So many numbers from each first one on, one range after the other."""
+    ends = np.cumsum(count)
+    return np.asarray(np.arange(int(count.sum())) + np.repeat(first - (ends - count), count))
 
 
 def _are_among(ascending: NDArray[Any], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -38,36 +38,44 @@ class Dense:
 
 def dense(corpus: Corpus, question: NDArray[np.float32]) -> Dense:
     """The similarity of every passage to a question's vector of length 1."""
-    own = cosines(corpus, question)[corpus.row]
+    times = Product(question)
+    own = _cosines(corpus, times)
     file = _means(corpus, own)
     path = np.zeros(len(corpus.view), np.float32)
     if corpus.view.path_vector is not None and corpus.view.path_scale is not None:
-        path = products(corpus.view.path_vector, question) * corpus.view.path_scale
+        path = times(corpus.view.path_vector) * corpus.view.path_scale
     score = own + (FILE_WEIGHT * file + PATH_WEIGHT * path)[corpus.entry]
     return Dense(score.astype(np.float32), own, path, file)
 
 
-def cosines(corpus: Corpus, question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The cosine of each row of the packs."""
-    parts = [products(pack.array("vector"), question) * pack.array("scale") for pack in corpus.packs]
-    return np.concatenate([np.empty(0, np.float32), *parts])
+def cosines(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The cosine of each passage to a vector of length 1."""
+    return _cosines(corpus, Product(vector))
 
 
-def products(vectors: NDArray[np.int8], question: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Each row times a vector; for a row the same to the last bit whatever rows stand beside it."""
-    high, high_unit = _whole(question)
-    low, low_unit = _whole(question - high * high_unit)
-    parts = np.column_stack([high, low])
-    result = np.empty(len(vectors), np.float32)
-    step = max(_BLOCK // len(question), 1)
-    floats = np.empty((step, len(question)), np.float32)
-    for start in range(0, len(vectors), step):
-        block = vectors[start : start + step]
-        some = floats[: len(block)]
-        np.copyto(some, block)
-        of_high, of_low = (some @ parts).T
-        result[start : start + step] = of_high * high_unit + of_low * low_unit
-    return result
+def _cosines(corpus: Corpus, times: Product) -> NDArray[np.float32]:
+    parts = [times(pack.array("vector")) * pack.array("scale") for pack in corpus.packs]
+    return np.concatenate([np.empty(0, np.float32), *parts])[corpus.row]
+
+
+class Product:
+    """Int8 rows times one vector; for a row the same to the last bit whatever rows stand beside it."""
+
+    def __init__(self, vector: NDArray[np.float32]) -> None:
+        high, high_unit = _whole(vector)
+        low, low_unit = _whole(vector - high * high_unit)
+        self._parts = np.column_stack([high, low])
+        self._units = high_unit, low_unit
+        self._floats = np.empty((max(_BLOCK // len(vector), 1), len(vector)), np.float32)
+
+    def __call__(self, rows: NDArray[np.int8]) -> NDArray[np.float32]:
+        found = np.empty((len(rows), 2), np.float32)
+        for start in range(0, len(rows), len(self._floats)):
+            block = rows[start : start + len(self._floats)]
+            floats = self._floats[: len(block)]
+            np.copyto(floats, block)
+            np.matmul(floats, self._parts, out=found[start : start + len(block)])
+        return found[:, 0] * self._units[0] + found[:, 1] * self._units[1]
 
 
 def _whole(values: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:

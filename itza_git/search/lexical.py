@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itza_git.search.corpus import Corpus
-from itza_git.store.postings import Postings
+from itza_git.search.corpus import Corpus, ranges
 from itza_git.words import term_key
 
 # An occurrence in a symbol or in the path counts as so many in the body.
@@ -38,22 +37,22 @@ class Lexical:
 def lexical(corpus: Corpus, terms: Mapping[str, float], forms: Mapping[str, Sequence[str]] | None = None) -> Lexical:
     """The lexical evidence of every passage for weighted terms. forms: other forms of some of them."""
     passages, files = len(corpus), len(corpus.view)
-    length = corpus.lengths
-    norm, file_norm = _norm(length), _norm(np.bincount(corpus.entry, weights=length, minlength=files))
+    length, file_length = corpus.lengths, corpus.file_lengths
+    mean, file_mean = _mean(length), _mean(file_length)
     score, share = np.zeros((2, passages), np.float32)
     file_score = np.zeros(files, np.float32)
     total = 0.0
     known = forms or {}
     places = _Places(corpus, (form for term in terms for form in (term, *known.get(term, ()))))
     for term, weight in terms.items():
-        count = places.count(term, known.get(term, ()))
-        at = np.flatnonzero(count)
-        in_file = np.bincount(corpus.entry[at], weights=count[at], minlength=files)
-        held = np.flatnonzero(in_file)
+        at, count = places.of(term, known.get(term, ()))
+        in_file = np.bincount(corpus.entry[at], count, files).astype(float)
+        held = np.flatnonzero(in_file > 0)
         worth = weight * idf_of(passages, len(at))
         total += worth
-        score[at] += worth * _saturated(count[at], norm[at])
-        file_score[held] += weight * idf_of(files, len(held)) * _saturated(in_file[held], file_norm[held])
+        score[at] += worth * _saturated(count, length[at] / mean)
+        file_worth = weight * idf_of(files, len(held))
+        file_score[held] += file_worth * _saturated(in_file[held], file_length[held] / file_mean)
         share[at] += worth
     return Lexical(score, file_score, share / np.float32(max(total, 1e-9)))
 
@@ -63,44 +62,51 @@ class _Places:
 
     def __init__(self, corpus: Corpus, words: Iterable[str]) -> None:
         self._corpus = corpus
-        known = list(dict.fromkeys(words))
-        keys = np.array([term_key(word) for word in known], np.uint64)
-        # Of each word: what an occurrence weighs, the passages of a pack's rows, and where its postings are.
-        self._in_text: dict[str, list[tuple[float, NDArray[np.int64], Postings, int]]] = {word: [] for word in known}
+        # Of each passage, for one word after the other; the last one is for the rows of other trees.
+        self._found: NDArray[np.float32] = np.zeros(len(corpus) + 1, np.float32)
+        known = {term_key(word): word for word in dict.fromkeys(words)}
+        keys = np.array(sorted(known), np.uint64)  # in order, they are found faster
+        ordered = [known[key] for key in keys.tolist()]
+        # Of each word: what an occurrence weighs, the first row of a pack, and which of its rows hold it how often.
+        self._in_text: dict[str, list[tuple[float, int, NDArray[Any], NDArray[np.uint8]]]] = {w: [] for w in ordered}
         for field, weight in (("body", 1.0), ("symbol", SYMBOL_WEIGHT)):
             for offset, postings in corpus.field(field):
-                place = postings.places(keys)
-                for number in np.flatnonzero(place >= 0).tolist():
-                    at = (weight, corpus.first_of_row[offset:], postings, int(place[number]))
-                    self._in_text[known[number]].append(at)
-        self._in_path = dict(zip(known, corpus.view.path_terms.places(keys).tolist(), strict=True))
+                for number, row, count in postings.found(keys):
+                    self._in_text[ordered[number]].append((weight, offset, row, count))
+        self._in_path = {ordered[number]: (entry, count) for number, entry, count in corpus.view.path_terms.found(keys)}
 
-    def count(self, word: str, forms: Sequence[str]) -> NDArray[np.float32]:
-        """The weighed occurrences of a word and its other forms in each passage."""
-        corpus = self._corpus
+    def of(self, word: str, forms: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The passages that hold a word or one of its other forms, ascending, and its weighed occurrences in each."""
+        corpus, found = self._corpus, self._found
         wanted = [(word, 1.0), *((form, FORM_WEIGHT) for form in forms)]
-        found = np.zeros(len(corpus) + 1, np.float32)  # the last one is for the rows of other trees
-        for form, factor in wanted:
-            for weight, passage, postings, place in self._in_text[form]:
-                row, count = postings.at(place)
-                found[passage[row]] += np.float32(factor * weight) * count
-        found = found[:-1]
+        self._add_texts(wanted)
         again, first = corpus.repeated
         found[again] = found[first]
-        paths = [(factor, place) for form, factor in wanted if (place := self._in_path[form]) >= 0]
-        if paths:
-            per_entry: NDArray[np.float32] = np.zeros(len(corpus.view), np.float32)
-            for factor, place in paths:
-                entry, count = corpus.view.path_terms.at(place)
-                per_entry[entry] += np.float32(factor * PATH_WEIGHT) * count
-            found += np.repeat(per_entry, corpus.passages_of_entry)
-        return found
+        for form, factor in wanted:
+            if form in self._in_path:
+                entry, count = self._in_path[form]
+                passages = corpus.passages_of_entry[entry]
+                weight = np.repeat(np.float32(factor * PATH_WEIGHT) * count, passages)
+                found[ranges(corpus.first_passage[entry], passages)] += weight
+        at = np.flatnonzero(found[:-1] > 0)
+        counted = found[at]
+        found[at] = 0
+        return at, counted
+
+    def _add_texts(self, wanted: Sequence[tuple[str, float]]) -> None:
+        """Count what stands in bodies and symbols; of a row that has several passages, for the first alone."""
+        some = [(factor, *place) for form, factor in wanted for place in self._in_text[form]]
+        if some:
+            size = [len(row) for *_, row, _ in some]
+            offset = np.repeat([offset for _, _, offset, _, _ in some], size)
+            weight = np.repeat(np.array([factor * weight for factor, weight, *_ in some], np.float32), size)
+            row = np.concatenate([row for *_, row, _ in some]) + offset
+            count = np.concatenate([count for *_, count in some])
+            np.add.at(self._found, self._corpus.first_of_row[row], weight * count)
 
 
-def _norm(length: NDArray[Any]) -> NDArray[np.float32]:
-    """What BM25 adds to a count, so that long texts need more occurrences."""
-    mean = max(float(length.mean()), 1.0) if len(length) else 1.0
-    return np.asarray(K1 * (1 - B + B * length / mean), np.float32)
+def _mean(length: NDArray[np.floating]) -> float:
+    return max(float(length.mean()), 1.0) if len(length) else 1.0
 
 
 def idf_of(total: int, holding: int) -> float:
@@ -108,5 +114,6 @@ def idf_of(total: int, holding: int) -> float:
     return float(np.log(1 + (total - holding + 0.5) / (holding + 0.5)))
 
 
-def _saturated(count: NDArray[Any], norm: NDArray[np.floating]) -> NDArray[np.floating]:
-    return np.asarray((K1 + 1) * count / (count + norm))
+def _saturated(count: NDArray[np.floating], length: NDArray[np.floating]) -> NDArray[np.floating]:
+    """What counts are worth: ever less for each further one, and less in a long text. length: against the mean."""
+    return (K1 + 1) * count / (count + K1 * (1 - B + B * length))

@@ -74,20 +74,20 @@ def rank(
 
 def fused(corpus: Corpus, scores: Sequence[NDArray[np.float32]], allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The pool, best first: reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) of the orders by each score."""
-    may = allowed[corpus.entry]
     found = np.zeros(len(corpus))
     for score in scores:
-        best = _best(np.where(may, score, 0), POOL)
+        best = _best(score if allowed.all() else np.where(allowed[corpus.entry], score, 0), POOL)
         found[best] += 1 / (FUSION_CONSTANT + np.arange(1, len(best) + 1))
     return _best(found, POOL)
 
 
 def _best(score: NDArray[np.floating], most: int) -> NDArray[np.int64]:
     """The indexes of the greatest positive scores, in order; of equals the first comes first."""
-    size = min(most, len(score))
-    best = np.argpartition(-score, size - 1)[:size] if size else np.empty(0, np.int64)
-    best = best[score[best] > 0]
-    return best[np.lexsort((best, -score[best]))]
+    some = np.flatnonzero(score > 0)
+    if len(some) > most:
+        least = np.partition(score[some], -most)[-most]
+        some = some[score[some] >= least]
+    return some[np.argsort(-score[some], kind="stable")][:most]
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -94,15 +95,16 @@ def _judged(
     cosine = float(nearness.own[numbers].max(initial=0.0))
     held, weight = np.zeros((len(question.asked), len(numbers))), np.ones(len(question.asked))
     unknown, lacking = [], []
+    # A word of another language is here when one of its English words is.
+    said = {word: list(dict.fromkeys([word, *english])) for word, english in question.asked.items()}
+    others = {word: [other for one in ones for other in forms(one)] for word, ones in said.items()}
+    holds = corpus.holds([one for ones in (*said.values(), *others.values()) for one in ones], numbers)
     for at, (word, english) in enumerate(question.asked.items()):
-        # A word of another language is here when one of its English words is.
-        said = list(dict.fromkeys([word, *english]))
-        others = corpus.known([other for one in said for other in forms(one)])
-        held[at] = np.maximum(_held(corpus, said, numbers), OTHER_FORM * _held(corpus, others, numbers))
+        held[at] = np.maximum(_any(holds, said[word]), OTHER_FORM * _any(holds, others[word]))
         if held[at].any():
             continue
         lacking.append(word)
-        is_unknown = not (others or corpus.known(said))
+        is_unknown = not corpus.known([*said[word], *others[word]])
         if is_unknown:
             unknown.append(word)
         if question.language != ENGLISH and word not in question.proper:
@@ -114,12 +116,9 @@ def _judged(
     return Found(passages, coverage, cosine, unknown, strength, lacking)
 
 
-def _held(corpus: Corpus, words: list[str], passages: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of a few passages hold any of the words."""
-    held = np.zeros(len(passages), bool)
-    for word in words:
-        held |= corpus.holds(word, passages)
-    return held
+def _any(holds: Mapping[str, NDArray[np.bool_]], words: Sequence[str]) -> NDArray[np.bool_]:
+    """Which passages hold any of the words; none where there is no word."""
+    return np.asarray(np.any([holds[word] for word in words], axis=0))
 
 
 def _size(question: Question) -> float:

@@ -84,7 +84,7 @@ def _nearness(corpus: Corpus, chosen: NDArray[np.int64]) -> NDArray[np.float32]:
     length = float(np.linalg.norm(mean))
     if not length:
         return np.zeros(len(corpus), np.float32)
-    return np.asarray(cosines(corpus, (mean / length).astype(np.float32))[corpus.row])
+    return cosines(corpus, (mean / length).astype(np.float32))
 
 
 def _shared(corpus: Corpus, chosen: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

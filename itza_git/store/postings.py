@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -48,6 +48,16 @@ class Postings:
         """The rows that hold a term of `places`, ascending, and how often each does."""
         first, last = int(self.start[place]), int(self.start[place + 1])
         return self.row[first:last], self.count[first:last]
+
+    def found(self, keys: NDArray[np.uint64]) -> Iterator[tuple[int, NDArray[Any], NDArray[np.uint8]]]:
+        """The number of each key that any row holds, with those rows and how often each does; fast for many keys."""
+        place = self.places(keys)
+        numbers = np.flatnonzero(place >= 0)
+        place = place[numbers]
+        for number, first, last in zip(
+            numbers.tolist(), self.start[place].tolist(), self.start[place + 1].tolist(), strict=True
+        ):
+            yield number, self.row[first:last], self.count[first:last]
 
     def sections(self, field: str) -> dict[str, NDArray[Any]]:
         """The arrays by their names in a container."""
