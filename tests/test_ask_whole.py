@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import subprocess
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from tests.repository import Repo
 
 QUESTION = "what does this project do?"
 FINAL = "It keeps packs, which `PackStore` opens [2]. The `run` command prints them."
+LONGEST_SECONDS = 120.0  # of a command that hangs
 NOTE = "Keeps the packs of `PackStore`; the hidden `ghost_function` is said to be here."
 
 
@@ -198,12 +199,12 @@ def test_without_the_model_that_is_wanted_the_overview_is_shown(project: Repo, s
 
 
 def test_an_interrupt_keeps_the_notes_that_are_finished(project: Repo, server: Script) -> None:
-    reached = project.path / "reached"
+    reached, ended = threading.Event(), threading.Event()
 
     def slow(asked: dict[str, Any]) -> str:
-        if "File keep/cli.py" in asked["messages"][1]["content"] and not reached.exists():
-            reached.touch()
-            time.sleep(30)
+        if "File keep/cli.py" in asked["messages"][1]["content"] and not reached.is_set():
+            reached.set()
+            ended.wait(2 * LONGEST_SECONDS)
         return said(asked)
 
     server.say = slow
@@ -215,11 +216,10 @@ def test_an_interrupt_keeps_the_notes_that_are_finished(project: Repo, server: S
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as asking:
-        while not reached.exists():
-            assert asking.poll() is None
-            time.sleep(0.01)
+        assert reached.wait(LONGEST_SECONDS)
         os.kill(asking.pid, signal.SIGINT)
-        assert asking.wait(timeout=20) == 130
+        assert asking.wait(LONGEST_SECONDS) == 130
+    ended.set()
     reached_before = len(notes(server))
     assert itza(project, "ask", QUESTION, OLLAMA_HOST=server.host).code == 0
     assert notes(server)[reached_before:] == ["File keep/cli.py"]

@@ -135,7 +135,7 @@ def test_where_a_path_begins(text: str, paths: list[bytes]) -> None:
 
 
 def test_a_hostile_text_costs_no_more_than_its_length() -> None:
-    begun = time.monotonic()
+    begun = time.thread_time()
     for text in (
         '\\"' * 100_000,
         '":3@1a2b' * 20_000,
@@ -144,7 +144,7 @@ def test_a_hostile_text_costs_no_more_than_its_length() -> None:
         "a)" * 50_000,
     ):
         find_all(text)
-    assert time.monotonic() - begun < 5
+    assert time.thread_time() - begun < 5  # a tenth of a second, and an hour if it were the square
 
 
 def test_the_code_in_our_own_json_is_no_claim() -> None:
