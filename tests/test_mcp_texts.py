@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from itza_git import Itza
 from itza_git.errors import StoreError, UnbornHead, UsageError
-from itza_git.mcp import texts
+from itza_git.mcp import finding, texts
 from itza_git.mcp.arguments import Parameter, checked, schema_of
 from itza_git.mcp.citations import READ, VERIFY
 from itza_git.mcp.finding import SEARCH, _plain
@@ -32,6 +32,12 @@ PARAMETERS = (
     Parameter("limit", "integer", "Most.", default=8, most=50),
 )
 LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=90), min_size=1, max_size=60)
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search waits for its index: within the half second of a real call a slow machine may have nothing yet."""
+    monkeypatch.setattr(finding, "SEARCH_SECONDS", 120.0)
 
 
 @pytest.mark.parametrize(
