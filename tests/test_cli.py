@@ -307,8 +307,6 @@ def test_an_interrupt_ends_with_130_and_leaves_no_lock(project: Repo) -> None:
                 env=environment(),
                 stderr=subprocess.PIPE,
                 text=True,
-                # A shell that runs the suite in the background has it ignored.
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
             assert waiting.stderr is not None
             assert waiting.stderr.readline() == "another process is indexing this repository; waiting for it\n"
