@@ -204,7 +204,7 @@ class Changes:
             rev,
             new.id.hex(),
             self._recipe,
-            sides[0].corpus.coverage(),
+            sides[0].corpus.coverage,
             tuple(hits[:limit]),
             max(found, key=lambda one: (not one.weak, one.coverage)),
             base=old.id.hex(),

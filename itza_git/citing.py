@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Container, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from itza_git.answering.citation import LINES, WORKTREE, Citation, parse, render
@@ -43,9 +44,10 @@ def hits(
     context is how many lines before and after each come with it.
     """
     found = []
+    lines_of = cache(lambda blob: split_lines(repository.read(blob)))
     for passage in passages:
         try:
-            lines = split_lines(repository.read(passage.blob))
+            lines = lines_of(passage.blob)
         except UnreadableObject:
             continue
         if passage.last <= len(lines):

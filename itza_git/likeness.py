@@ -34,7 +34,7 @@ def similar(repository: Repository, tree: Asked, recipe: str, place: tuple[bytes
     if not hits or hits[0].passage is not found.of:
         raise UnreadableObject(f"the object of {quote(path)} cannot be read", "git fsck")
     rest = tuple(hits[1:])
-    return Similar(hits[0], tree.rev, tree.commit.id.hex(), recipe, corpus.coverage(), rest, tree.changed)
+    return Similar(hits[0], tree.rev, tree.commit.id.hex(), recipe, corpus.coverage, rest, tree.changed)
 
 
 def _entry(tree: Asked, path: bytes, line: int) -> int:
@@ -48,7 +48,7 @@ def _entry(tree: Asked, path: bytes, line: int) -> int:
         raise UsageError(f"{quote(path)} is not in {tree.name}", hint) from None
     if corpus.passages_of_entry[entry]:
         return entry
-    why = next((one.reason for one in corpus.coverage().skipped if one.path == path), None)
+    why = next((one.reason for one in corpus.coverage.skipped if one.path == path), None)
     if why is None:
         raise UsageError(f"{quote(path)} is not indexed yet", "git itza index")
     raise UsageError(f"{quote(path)} is not searched: {why}", "git itza index -v lists what is skipped, and why")

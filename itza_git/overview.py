@@ -52,7 +52,7 @@ def overview(repository: Repository, tree: Asked, recipe: str) -> Overview:
         tree.rev,
         tree.commit.id.hex(),
         recipe,
-        tree.corpus.coverage(),
+        tree.corpus.coverage,
         len(survey.entries),
         int(sum(survey.lines[entry] for entry in survey.entries)),
         tuple(survey.languages()),

@@ -42,7 +42,7 @@ def find(
         tree.rev,
         tree.commit.id.hex(),
         recipe,
-        tree.corpus.coverage(),
+        tree.corpus.coverage,
         hits,
         found,
         tree.changed,

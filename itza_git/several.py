@@ -221,7 +221,7 @@ class Several(Closing):
                 failed.append(_unsearched(name, place, e))
                 continue
             corpora.append((name, corpus))
-            searched.append(Searched(name, place, commit.id.hex(), corpus.coverage()))
+            searched.append(Searched(name, place, commit.id.hex(), corpus.coverage))
         if not corpora:
             raise UsageError(f"none of these repositories can be searched: {failed[0].error}", "git itza repos")
         return searched + failed, corpora

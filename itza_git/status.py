@@ -26,7 +26,7 @@ def report(rev: str, commit: Commit, refreshed: Refreshed, space: Space, notes: 
     return IndexReport(
         rev,
         commit.id.hex(),
-        Corpus(space, view).coverage(),
+        Corpus(space, view).coverage,
         outcome.blobs,
         refreshed.reused,
         outcome.chunks,

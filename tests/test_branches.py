@@ -276,7 +276,7 @@ def test_the_coverage_of_each_branch_is_what_a_view_of_it_says(two: Repo, asked:
         asked.search("x", branch=branch)
     told = {branch.name: branch.coverage for branch in asked.status().branches}
     assert {one.reason for one in told["b5"].skipped} >= {"generated", "excluded", "binary", "symlink", "vendored"}
-    assert told == {name: asked.corpus(name).coverage() for name in told}
+    assert told == {name: asked.corpus(name).coverage for name in told}
 
 
 def test_many_branches_cost_what_they_differ_by(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ CODE = "def answer():\n    return 42\n"
 
 def skipped(index: Index, rev: str = "HEAD") -> dict[str, str]:
     """The skipped paths of a revision with their reasons, once it is indexed."""
-    coverage = Corpus(index.space, index.refresh(rev).view).coverage()
+    coverage = Corpus(index.space, index.refresh(rev).view).coverage
     assert coverage.indexed == coverage.total
     return {os.fsdecode(one.path): one.reason for one in coverage.skipped}
 
@@ -400,7 +400,7 @@ def test_impatience_keeps_what_is_done_and_the_next_run_does_the_rest(
     repo.commit()
     index = Index(repo.path)
     first = run(index, Watch(patience=1e-9))
-    coverage = Corpus(index.space, first.view).coverage()
+    coverage = Corpus(index.space, first.view).coverage
     assert (coverage.indexed, coverage.total) == (1, 5)
     assert index.embedded() == 4
 

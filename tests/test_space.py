@@ -479,7 +479,7 @@ def test_a_blob_of_more_chunks_than_a_pack_holds_is_too_large(repo: Repo, monkey
     repo.commit()
     index = Index(repo.path)
     assert index.embedded() == 1
-    coverage = Corpus(index.space, index.refresh().view).coverage()
+    coverage = Corpus(index.space, index.refresh().view).coverage
     assert [(s.path, s.reason) for s in coverage.skipped] == [(b"long.txt", "too large")]
 
 

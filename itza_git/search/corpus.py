@@ -197,7 +197,7 @@ class Corpus:
     def place(self, passage: int) -> tuple[Pack, int]:
         """The pack that holds a passage, and its row there."""
         row = int(self.row[passage])
-        number = int(np.searchsorted(self.row_offset, row, side="right")) - 1
+        number = int(self.row_offset.searchsorted(row, side="right")) - 1
         return self.packs[number], row - int(self.row_offset[number])
 
     def chunk(self, passage: int) -> Chunk:
@@ -258,6 +258,7 @@ class Corpus:
             parts,
         )
 
+    @cached_property
     def coverage(self) -> Coverage:
         """How much of the tree is searched, and what is not, in the tree's order."""
         skipped = {s.path: s for s in self.view.skipped()}

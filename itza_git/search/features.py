@@ -7,7 +7,7 @@ prints those that moved a passage.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TypeVar
 
@@ -149,13 +149,24 @@ def _last_parts(symbol: str) -> list[tuple[str, ...]]:
     return [tuple(words(name.rpartition(".")[2])) for name in symbol.split(", ")]
 
 
-def _cover(name: Sequence[str], rarity: Mapping[str, float]) -> float:
+@lru_cache(1 << 14)
+def _stems(name: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(stem, name))
+
+
+@lru_cache(1 << 14)
+def _joined(name: str) -> str:
+    """The words of a name written together: whatever joins them there, `open_store` and `OpenStore` are equal."""
+    return "".join(words(name))
+
+
+def _cover(name: tuple[str, ...], rarity: Mapping[str, float]) -> float:
     """The harmonic mean of the part of a name's words that is asked for and the part of the question that it is."""
-    stems = set(map(stem, name))
-    known = stems & rarity.keys()
+    stems = _stems(name)
+    known = [rarity[word] for word in stems if word in rarity]
     if not known:
         return 0.0
-    part, asked = len(known) / len(stems), sum(rarity[word] for word in known)
+    part, asked = len(known) / len(stems), sum(known)
     return 2 * part * asked / max(part + asked, 1e-9)
 
 
@@ -169,15 +180,15 @@ def _continued(pool: NDArray[np.int64], entry: NDArray[np.int64], symbols: Seque
     return np.array([bool(s) and known.get((e, p - 1)) == s for (e, p), s in known.items()], float)
 
 
-def _defines(question: Question, symbols: Iterable[str]) -> NDArray[np.float64]:
+def _defines(question: Question, symbols: Sequence[str]) -> NDArray[np.float64]:
     """1 where a passage defines what the question names, to the letter; 0.5 where it is spelled in another way."""
     named = {name.removesuffix("()") for name in question.names}
     if not named and question.defined_name:
         named = {question.defined_name}
     elif not named and len(question.content_words) <= 2:
         named = {"".join(question.content_words)}
-    joined = {"".join(words(name)) for name in named} - {""}
-    return np.array([_defined_part(symbol, named, joined) if joined else 0.0 for symbol in symbols])
+    joined = {_joined(name) for name in named} - {""}
+    return _each(symbols, lambda symbol: _defined_part(symbol, named, joined) if joined else 0.0)
 
 
 def _defined_part(symbol: str, named: set[str], joined: set[str]) -> float:
@@ -185,7 +196,7 @@ def _defined_part(symbol: str, named: set[str], joined: set[str]) -> float:
     forms = [form for name in symbol.split(", ") for form in (name, name.rpartition(".")[2])]
     if not named.isdisjoint(forms):
         return 1.0
-    return 0.5 if any("".join(words(form)) in joined for form in forms) else 0.0
+    return 0.5 if any(_joined(form) in joined for form in forms) else 0.0
 
 
 def _roles(
@@ -193,16 +204,18 @@ def _roles(
 ) -> dict[str, NDArray[np.floating]]:
     """The role columns. Tests are also found inside a source file, by what they are called."""
     roles = {e: role_of(corpus.view.paths[e], corpus.language(e)) for e in set(entry.tolist())}
-    found = [
+    names = [
         "tests" if roles[e] == "code" and _TEST_SYMBOL.search(symbol) else roles[e]
         for e, symbol in zip(entry.tolist(), symbols, strict=True)
     ]
     asked = {role for role in ROLES if question.is_about(role)}
     telling = question.asks_mechanism and not asked
+    told = {"docs", "examples", "translations"} if telling else set()
+    found = np.array([ROLES.index(name) for name in names])
     columns: dict[str, NDArray[np.floating]] = {
-        "asked": np.array([role in asked for role in found], float),
-        "told_not_shown": np.array([telling and role in ("docs", "examples", "translations") for role in found], float),
+        "asked": np.array([role in asked for role in ROLES], float)[found],
+        "told_not_shown": np.array([role in told for role in ROLES], float)[found],
     }
-    for role in ROLES[1:]:
-        columns[f"role_{role}"] = np.array([one == role and one not in asked for one in found], float)
+    for number, role in enumerate(ROLES[1:], 1):
+        columns[f"role_{role}"] = ((found == number) & (role not in asked)).astype(float)
     return columns

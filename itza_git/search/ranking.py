@@ -98,7 +98,7 @@ def weights() -> NDArray[np.float32]:
 
 
 def _explained(parts: NDArray[np.float32]) -> dict[str, float]:
-    return {name: round(float(part), 2) for name, part in zip(COLUMNS, parts, strict=True) if abs(part) >= 0.005}
+    return {name: round(part, 2) for name, part in zip(COLUMNS, parts.tolist(), strict=True) if abs(part) >= 0.005}
 
 
 def saturated(
@@ -107,8 +107,10 @@ def saturated(
     """(index, adjusted score), best first: the second passage of a file loses repeated, each further one twice that."""
     taken: dict[int, int] = {}
     adjusted = np.array(score, float)
-    for at in np.argsort(-score, kind="stable").tolist():
-        seen = taken.get(int(entry[at]), 0)
-        adjusted[at] -= repeated * min(seen, 2)
-        taken[int(entry[at])] = seen + 1
+    order = np.argsort(-score, kind="stable")
+    for at, file in zip(order.tolist(), entry[order].tolist(), strict=True):
+        seen = taken.get(file, 0)
+        if seen:
+            adjusted[at] -= repeated * min(seen, 2)
+        taken[file] = seen + 1
     return [(at, float(adjusted[at])) for at in np.argsort(-adjusted, kind="stable")[:limit].tolist()]
