@@ -163,16 +163,16 @@ def _joined(name: str) -> str:
 def _cover(name: tuple[str, ...], rarity: Mapping[str, float]) -> float:
     """The harmonic mean of the part of a name's words that is asked for and the part of the question that it is."""
     stems = _stems(name)
-    known = [rarity[word] for word in stems if word in rarity]
-    if not known:
+    if stems.isdisjoint(rarity):
         return 0.0
+    known = [rarity[word] for word in stems if word in rarity]
     part, asked = len(known) / len(stems), sum(known)
     return 2 * part * asked / max(part + asked, 1e-9)
 
 
-def _known_part(name: Sequence[str], rarity: Mapping[str, float]) -> float:
+def _known_part(name: tuple[str, ...], rarity: Mapping[str, float]) -> float:
     """The part of a name's words that is asked for."""
-    return sum(stem(word) in rarity for word in name) / len(name) if name else 0.0
+    return 0.0 if _stems(name).isdisjoint(rarity) else sum(stem(word) in rarity for word in name) / len(name)
 
 
 def _continued(pool: NDArray[np.int64], entry: NDArray[np.int64], symbols: Sequence[str]) -> NDArray[np.float64]:

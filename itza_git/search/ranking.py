@@ -106,11 +106,12 @@ def saturated(
 ) -> list[tuple[int, float]]:
     """(index, adjusted score), best first: the second passage of a file loses repeated, each further one twice that."""
     taken: dict[int, int] = {}
-    adjusted = np.array(score, float)
+    adjusted = score.tolist()
     order = np.argsort(-score, kind="stable")
     for at, file in zip(order.tolist(), entry[order].tolist(), strict=True):
         seen = taken.get(file, 0)
         if seen:
             adjusted[at] -= repeated * min(seen, 2)
         taken[file] = seen + 1
-    return [(at, float(adjusted[at])) for at in np.argsort(-adjusted, kind="stable")[:limit].tolist()]
+    best = sorted(range(len(adjusted)), key=adjusted.__getitem__, reverse=True)
+    return [(at, adjusted[at]) for at in best[:limit]]

@@ -166,11 +166,12 @@ class Pack:
         """The chunk of a row."""
         first, last = self.array("lines")[row].tolist()
         low, high = self.array("symbol_start")[row : row + 2].tolist()
-        return Chunk(first, last, self.kinds[int(self.array("kind")[row])], self._symbol(low, high))
+        symbol = str(self.array("symbol_text")[low:high].data, "utf-8", "replace")
+        return Chunk(first, last, self.kinds[int(self.array("kind")[row])], symbol)
 
     def chunks(self, rows: NDArray[np.int64]) -> list[Chunk]:
         """The chunks of rows."""
-        start = self.array("symbol_start")
+        start, text = self.array("symbol_start"), self.array("symbol_text").data
         found = zip(
             self.array("lines")[rows].tolist(),
             self.array("kind")[rows].tolist(),
@@ -179,11 +180,9 @@ class Pack:
             strict=True,
         )
         return [
-            Chunk(first, last, self.kinds[kind], self._symbol(low, high)) for (first, last), kind, low, high in found
+            Chunk(first, last, self.kinds[kind], str(text[low:high], "utf-8", "replace"))
+            for (first, last), kind, low, high in found
         ]
-
-    def _symbol(self, low: int, high: int) -> str:
-        return str(self.array("symbol_text").data[low:high], "utf-8", "replace")
 
     def verify(self) -> None:
         """Read all of it; raises `Damaged` when a section is not what was written."""

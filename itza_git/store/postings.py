@@ -51,8 +51,10 @@ class Postings:
 
     def found(self, keys: NDArray[np.uint64]) -> Iterator[tuple[int, NDArray[Any], NDArray[np.uint8]]]:
         """The number of each key that any row holds, with those rows and how often each does; fast for many keys."""
-        place = self.places(keys)
-        numbers = np.flatnonzero(place >= 0)
+        if not len(self.term):
+            return
+        place = np.minimum(self.term.searchsorted(keys), len(self.term) - 1)
+        numbers = (self.term[place] == keys).nonzero()[0]
         place = place[numbers]
         for number, first, last in zip(
             numbers.tolist(), self.start[place].tolist(), self.start[place + 1].tolist(), strict=True
