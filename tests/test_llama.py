@@ -187,7 +187,8 @@ def test_a_chat_server_gives_no_vectors(servers: llama.Servers) -> None:
 def test_a_server_that_loads_is_waited_for_and_one_that_died_is_named() -> None:
     with llama.child("chat", chat_model()) as url:
         llama.wait(url, ready=503)
-        with closing(client(url, "openai")) as server:
+        # A pause is as long as it takes: the model loads in a second, and on a slow machine in more than all pauses.
+        with closing(OpenAI(openai_url(url), sleep=lambda _: llama.wait(url))) as server:
             pieces, usage = chat(server, chat_model().stem, "Say hi.", 4)
         assert pieces and usage.prompt_tokens
     with closing(client(url, "openai")) as server, pytest.raises(ServerUnreachable) as caught:
