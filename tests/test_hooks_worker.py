@@ -361,7 +361,7 @@ def test_it_is_detached_scrubbed_and_of_low_priority(repo: Repo, hanging: Hangin
     subprocess.run(["git", "add", "--all"], cwd=repo.path, env=environment, check=True)
     subprocess.run(["git", "commit", "-qm", "x"], cwd=repo.path, env=environment, check=True)
     assert hanging.asked.wait(PATIENCE)
-    [process] = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit() and _marked(p, str(repo.path))]
+    [process] = [int(p.name) for p in Path("/proc").iterdir() if p.name.isdigit() and _is_worker(p, str(repo.path))]
     assert os.getsid(process) == process
     assert os.getpriority(os.PRIO_PROCESS, process) == min(os.getpriority(os.PRIO_PROCESS, 0) + workers.NICE, 19)
     assert os.readlink(f"/proc/{process}/cwd") == "/"
@@ -371,9 +371,11 @@ def test_it_is_detached_scrubbed_and_of_low_priority(repo: Repo, hanging: Hangin
     until(lambda: hooked.journal.last_error() is not None)
 
 
-def _marked(process: Path, value: str) -> bool:
+def _is_worker(process: Path, mark: str) -> bool:
+    """Whether a process of /proc is the one; git's maintenance may still be at work in the background, marked too."""
     try:
-        return f"ITZA_MARK={value}\0".encode() in (process / "environ").read_bytes()
+        marked = f"ITZA_MARK={mark}\0".encode() in (process / "environ").read_bytes()
+        return marked and b"\0itza_git.hooks.worker\0" in (process / "cmdline").read_bytes()
     except OSError:
         return False
 
