@@ -151,12 +151,17 @@ class Corpus:
         if len(known) > MOST_REMEMBERED:
             known.clear()
             fresh = list(dict.fromkeys(terms))
-        known.update(dict.fromkeys(fresh, 0))
-        keys = np.array([term_key(term) for term in fresh], np.uint64)
+        if fresh:
+            self._count(fresh)
+        return [known[term] for term in terms]
+
+    def _count(self, terms: Sequence[str]) -> None:
+        """Remember in how many passages each of the terms is."""
+        self._holding.update(dict.fromkeys(terms, 0))
+        keys = np.array([term_key(term) for term in terms], np.uint64)
         for offset, postings in self.field("body"):
             for number, row, _ in postings.found(keys):
-                known[fresh[number]] += int(self.copies[offset + row.astype(np.int64)].sum())
-        return [known[term] for term in terms]
+                self._holding[terms[number]] += int(self.copies[offset + row.astype(np.int64)].sum())
 
     def holds(self, terms: Sequence[str], passages: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
         """Of each term, which of a few passages have it in their text or their path."""

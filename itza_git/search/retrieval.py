@@ -93,27 +93,29 @@ def _judged(
 ) -> Found:
     numbers = np.array([r.passage for r in best], np.int64)
     cosine = float(nearness.own[numbers].max(initial=0.0))
-    held, weight = np.zeros((len(question.asked), len(numbers))), np.ones(len(question.asked))
-    unknown, lacking = [], []
     # A word of another language is here when one of its English words is.
     said = {word: list(dict.fromkeys([word, *english])) for word, english in question.asked.items()}
     others = {word: [other for one in ones for other in forms(one)] for word, ones in said.items()}
     holds = corpus.holds([one for ones in (*said.values(), *others.values()) for one in ones], numbers)
-    for at, (word, english) in enumerate(question.asked.items()):
+    held = np.zeros((len(said), len(numbers)))
+    for at, word in enumerate(said):
         held[at] = np.maximum(_any(holds, said[word]), OTHER_FORM * _any(holds, others[word]))
-        if held[at].any():
-            continue
-        lacking.append(word)
-        is_unknown = not corpus.known([*said[word], *others[word]])
-        if is_unknown:
-            unknown.append(word)
-        if question.language != ENGLISH and word not in question.proper:
-            weight[at] = UNTRANSLATED if is_unknown and english == [word] else TRANSLATED
+    lacking = [word for at, word in enumerate(said) if not held[at].any()]
+    known = set(corpus.known([one for word in lacking for one in (*said[word], *others[word])]))
+    unknown = [word for word in lacking if known.isdisjoint(said[word]) and known.isdisjoint(others[word])]
+    weight = np.array([_weight(question, word, lacking, unknown) for word in said])
     coverage = float((weight @ held).max(initial=0.0) / weight.sum()) if len(weight) else 0.0
     strength = 0.0
     if question.says_something:
         strength = cosine + COVERAGE_COUNTS * coverage + WORD_COUNTS * min(_size(question), MOST_COUNTED)
     return Found(passages, coverage, cosine, unknown, strength, lacking)
+
+
+def _weight(question: Question, word: str, lacking: Sequence[str], unknown: Sequence[str]) -> float:
+    """How much a word counts beside the others of its question."""
+    if word not in lacking or question.language == ENGLISH or word in question.proper:
+        return 1.0
+    return UNTRANSLATED if word in unknown and question.asked[word] == [word] else TRANSLATED
 
 
 def _any(holds: Mapping[str, NDArray[np.bool_]], words: Sequence[str]) -> NDArray[np.bool_]:
