@@ -7,9 +7,10 @@ import pytest
 
 from itza_git.embedding.builtin import WEIGHTS, Builtin, Header
 from itza_git.words import words
+from training.comments import clean, inline, pairs
 from training.examples import BATCH, Examples
 from training.fetch_corpus import CORPUS, listed
-from training.mine import clean, mine, named, pairs
+from training.mine import Kind, mine, named
 from training.pack import packed, quantised
 from training.pairs import Pair
 from training.sources import Source, is_hand_written, language_of
@@ -125,6 +126,58 @@ def test_a_comment_is_paired_with_the_code_after_it(language: str) -> None:
     assert "load" not in pair.nameless_code.lower()
 
 
+SAID = "Another process may hold the lock: wait a while and try again."
+INSIDE = {
+    "bash": "load() {\n  local retries=3\n  # %s\n  until take_lock; do sleep 1; retries=$((retries - 1)); done\n}\n",
+    "c": "int load(int retries)\n{\n\tint fd;\n\t/* %s */\n\twhile (!take_lock(path)) sleep_some(retries--);\n}\n",
+    "cpp": "int Store::load(int retries) {\n  // %s\n  while (!take_lock(path)) sleep_some(retries--);\n}\n",
+    "csharp": "class S { int Load(int retries) {\n // %s\n while (!TakeLock(path)) SleepSome(retries--); } }\n",
+    "elixir": "defmodule S do\n  def load(retries) do\n    # %s\n    take_lock(path) || sleep(retries)\n  end\nend\n",
+    "go": "package a\n\nfunc Load(retries int) {\n\t// %s\n\tfor !takeLock(path) { sleepSome(retries) }\n}\n",
+    "haskell": "load retries = do\n  -- %s\n  unless taken (sleepSome retries path)\n  takeLock path\n",
+    "java": "class S { int load(int retries) {\n // %s\n while (!takeLock(path)) sleepSome(retries--); } }\n",
+    "javascript": "function load(retries) {\n  // %s\n  while (!takeLock(path)) sleepSome(retries--);\n}\n",
+    "kotlin": "fun load(retries: Int) {\n  // %s\n  while (!takeLock(path)) sleepSome(retries)\n}\n",
+    "lua": "function load(retries)\n  -- %s\n  while not takeLock(path) do sleepSome(retries) end\nend\n",
+    "php": "<?php\nfunction load($retries) {\n  // %s\n  while (!takeLock($path)) sleepSome($retries--);\n}\n",
+    "python": "def load(retries):\n    # %s\n    while not take_lock(path):\n        sleep_some(retries)\n",
+    "ruby": "def load(retries)\n  # %s\n  sleep_some(retries) until take_lock(path)\nend\n",
+    "rust": "fn load(retries: u32) {\n    // %s\n    while !take_lock(path) { sleep_some(retries); }\n}\n",
+    "scala": "object S {\n  def load(retries: Int) = {\n // %s\n while (!takeLock(path)) sleepSome(retries) } }\n",
+    "swift": "func load(retries: Int) {\n  // %s\n  while !takeLock(path) { sleepSome(retries) }\n}\n",
+    "typescript": "function load(retries: number) {\n  // %s\n  while (!takeLock(path)) sleepSome(retries--);\n}\n",
+    "zig": "fn load(retries: u32) void {\n    // %s\n    while (!takeLock(path)) sleepSome(retries);\n}\n",
+}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("language", INSIDE)
+def test_a_comment_inside_a_function_is_paired_with_the_lines_around_it(language: str) -> None:
+    (pair,) = inline(Source("store", language, (INSIDE[language] % SAID).encode()))
+    assert (pair.doc, pair.name, pair.is_inline) == (SAID, "", True)
+    assert "Another process" not in pair.code
+    assert {"load", "retries", "take", "lock", "sleep"} <= set(words(pair.code))
+
+
+@pytest.mark.parametrize(
+    "said", ["wait(path); retry(retries); give_up(path, lock);", "if (waited > longest) {", "Try again.", "-----------"]
+)
+def test_code_that_was_commented_out_and_a_word_or_two_are_not_mined(said: str) -> None:
+    assert list(inline(Source("store.go", "go", (INSIDE["go"] % said).encode()))) == []
+
+
+def test_the_lines_of_a_comment_end_with_its_function() -> None:
+    text = b"func Before() { other() }\n\n" + INSIDE["go"].encode() + b"\nfunc After() { other() }\n"
+    (pair,) = inline(Source("store.go", "go", text.replace(b"%s", SAID.encode())))
+    assert "Before" not in pair.code
+    assert "After" not in pair.code
+
+
+def test_a_comment_before_a_declaration_inside_a_function_is_no_inline_one() -> None:
+    text = f"def load(retries):\n    # {SAID}\n    def again(path):\n        return take_lock(path, retries, other)\n"
+    assert list(inline(Source("store.py", "python", text.encode()))) == []
+
+
 def test_what_says_nothing_about_code_is_left_out() -> None:
     text = b"""package a
 
@@ -169,8 +222,7 @@ def test_a_section_is_found_by_its_heading_but_a_changelog_is_not_mined() -> Non
 
 
 def test_of_one_package_no_language_gives_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("training.mine.MOST_OF_ONE_PACKAGE", 1)
-    monkeypatch.setattr("training.mine.MOST_NAMED", 0)
+    monkeypatch.setattr("training.mine.SHARE", {Kind.DOCUMENTED: (1, 1), Kind.NAMED: (0, 0), Kind.INLINE: (0, 0)})
     more = EXAMPLES["go"].replace(b"Settings", b"Options").replace(b"settings", b"options")
     assert len(mine("a", [Source("a.go", "go", EXAMPLES["go"]), Source("b.go", "go", more)])) == 1
 

@@ -1,4 +1,4 @@
-"""How well the packed model finds a function by its comment, on packages that it was not trained on.
+"""How well the packed model finds code by its comment, on packages that it was not trained on.
 
     python -m training.evaluate PAIRS.jsonl.gz [WEIGHTS]
 
@@ -45,19 +45,26 @@ def main() -> None:
     options = parser.parse_args()
     model = Builtin(options.weights)
     pairs = [pair for pair in read(options.pairs) if pair.is_held_apart and pair.doc]
-    chance = random.Random(1)
-    chance.shuffle(pairs)
+    random.Random(1).shuffle(pairs)
+    functions = [pair for pair in pairs if not pair.is_inline]
+    evaluate("functions with their names", model, functions, nameless=False)
+    evaluate("functions without their names", model, functions, nameless=True)
+    evaluate(
+        "lines around a comment inside a function", model, [pair for pair in pairs if pair.is_inline], nameless=False
+    )
+
+
+def evaluate(title: str, model: Builtin, pairs: Sequence[Pair], nameless: bool) -> None:
+    """Prints the figures of one kind of pair."""
     packages: dict[str, list[Pair]] = {}
     for pair in pairs:
         packages.setdefault(pair.package, []).append(pair)
     large = [found[:CANDIDATES] for found in packages.values() if len(found) >= FEWEST]
-    for nameless in (False, True):
-        kind = "without their names" if nameless else "with their names"
-        print(f"functions {kind}:")
-        within = np.concatenate([ranks(model, found, nameless) for found in large])
-        print(f"  within each of {len(large)} packages ({len(within):,} pairs): {described(within)}")
-        mixed = [ranks(model, pairs[at : at + CANDIDATES], nameless) for at in range(0, 5 * CANDIDATES, CANDIDATES)]
-        print(f"  among {CANDIDATES:,} of all packages: {described(np.concatenate(mixed))}")
+    within = np.concatenate([ranks(model, found, nameless) for found in large])
+    mixed = [ranks(model, pairs[at : at + CANDIDATES], nameless) for at in range(0, 5 * CANDIDATES, CANDIDATES)]
+    print(f"{title}:")
+    print(f"  within each of {len(large)} packages ({len(within):,} pairs): {described(within)}")
+    print(f"  among {CANDIDATES:,} of all packages: {described(np.concatenate(mixed))}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,8 @@ class Pair:
     """What a comment says, and the code that it says it about.
 
     name is what the code declares. doc is empty where nothing is said: then the name is what to find the code by, and
-    the code is without it. path is the file's inside its package.
+    the code is without it. path is the file's inside its package. is_inline: the comment stands inside the function
+    that the code is lines of.
     """
 
     package: str
@@ -28,6 +29,7 @@ class Pair:
     doc: str
     code: str
     path: str = ""
+    is_inline: bool = False
 
     @property
     def is_held_apart(self) -> bool:
