@@ -33,7 +33,7 @@ from itza_git.embedding.protocol import Identity
 from itza_git.errors import ModelError
 from itza_git.words import VERSION, Bags, Vocabulary, words
 
-MODEL = "itza-static-2"
+MODEL = "itza-static-3"
 WEIGHTS = Path(__file__).with_name("weights") / f"{MODEL}.bin"
 
 # magic, version of words.py that the weights were trained with, rows, dimension, digest
