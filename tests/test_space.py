@@ -23,12 +23,13 @@ from itza_git.records import Chunk
 from itza_git.search.corpus import Corpus
 from itza_git.store import Pack, Space, View, pack, space
 from itza_git.store.container import TEMPORARY
+from itza_git.store.postings import BEGINNING, WRITTEN
 from itza_git.words import term_key
 from tests.counting import Counting, Index
 from tests.repository import Repo
 from tests.test_container import newer
 
-GOLDEN = Path(__file__).parent / "golden" / "store-1"
+GOLDEN = Path(__file__).parent / "golden" / "store-2"
 
 
 @pytest.fixture
@@ -106,8 +107,8 @@ def test_two_models_of_one_dimension_share_nothing(filled: Index, repo: Repo) ->
     assert filled.embedded() == 0, "and the way back costs nothing"
 
 
-def test_the_golden_store_of_format_1_stays_readable() -> None:
-    """Its files were written once, by the first version; a reader that cannot open them breaks every index there is."""
+def test_the_golden_store_of_format_2_stays_readable() -> None:
+    """Written once, by the first version of that format; who cannot read it breaks every index there is."""
     (pack_path,), (view_path,) = GOLDEN.glob("spaces/*/packs/*"), GOLDEN.glob("spaces/*/views/*")
     opened, view = Pack(pack_path), View.read(view_path)
     opened.verify()
@@ -119,6 +120,8 @@ def test_the_golden_store_of_format_1_stays_readable() -> None:
     first = int(opened.start[numbers[2]])
     assert opened.chunk(first) == Chunk(1, 3, "function", "open_store")
     assert opened.field("body").lookup(term_key("open"))[0].tolist() == [first]
+    (of_word,) = (count for _, _, count in opened.field("body").found(np.array([term_key("reader")], np.uint64)))
+    assert of_word.tolist() == [1 | BEGINNING | WRITTEN], "it stands in a comment in the third line"
     assert opened.field("symbol").lookup(term_key("openstore"))[0].tolist() == [first]
     assert view.path_terms.lookup(term_key("store"))[0].tolist() == [2]
     length = np.linalg.norm(opened.array("vector")[first] * opened.array("scale")[first])

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from itza_git import chunking
 from itza_git.chunking.languages import language_of
+from itza_git.chunking.written import beginning, written
 from itza_git.embedding import Embedder
 from itza_git.git import Repository
 from itza_git.records import Chunk
 from itza_git.store import PackBuilder
 from itza_git.store.pack import MOST_ROWS, Indexed, key_of
+from itza_git.store.postings import BEGINNING, WRITTEN
 from itza_git.words import Vocabulary
 
 # A chunk of more text than this is one of very long lines; its beginning stands for it.
@@ -84,8 +86,13 @@ class BlobIndexer:
             self._vocabulary = Vocabulary()
         bags = self._vocabulary.count(texts)
         symbols = self._vocabulary.count([chunk.symbol for blob in blobs for chunk in blob.chunks])
+        languages = [blob.language for blob in blobs for _ in blob.chunks]
+        parts = {
+            BEGINNING: self._vocabulary.count([beginning(text) for text in texts]),
+            WRITTEN: self._vocabulary.count([written(*one) for one in zip(texts, languages, strict=True)]),
+        }
         vectors = self._embedder.embed(texts, bags)
-        self._builder.write(blobs, bags, symbols, vectors)
+        self._builder.write(blobs, bags, symbols, vectors, parts)
         return Outcome(len(blobs), len(texts), int((~vectors.any(axis=1)).sum()))
 
 

@@ -37,6 +37,8 @@ COLUMNS: dict[str, str] = {
     "file_lexical": "BM25 of the best passage of its file",
     "file_bm25": "BM25 of its file taken as one text, against the best file",
     "file_sum": "share of the pool's evidence that lies in its file, against the file with most",
+    "begins": "part of the question's idf that its first lines hold",
+    "written": "part of the question's idf that its comments hold, or all of it where it is prose",
     "like_best": "similarity to the three passages with most evidence",
     "name": "how well the file's name and the question's words cover each other",
     "symbol": "how well the name of what it defines and the question's words cover each other",
@@ -48,6 +50,7 @@ COLUMNS: dict[str, str] = {
     "section": "it is a section of a text",
     "defines_asked": "the same, in code, and the question asks where it is defined",
     "unmatched": "it holds none of the question's words, in no field, and others do",
+    "usage": "it is documentation or an example, and the question asks what the asker can do",
     "asked": "its role is what the question asks for: tests, examples, docs",
     "told_not_shown": "it is documentation or an example, and the question asks how something works inside",
     **{f"role_{role}": f"the file is of the role {role}, and the question does not ask for that" for role in ROLES[1:]},
@@ -79,6 +82,8 @@ def features(
         "file_lexical": _against_best(corpus.best_of_entry(lexical.score))[entry],
         "file_bm25": _against_best(lexical.file_score)[entry],
         "file_sum": _sums(entry, evidence),
+        "begins": lexical.begins[pool],
+        "written": lexical.written[pool],
         "like_best": _like_best(corpus, pool, evidence),
         "name": by_file(lambda e: _cover(names[e], rarity)),
         "symbol": by_symbol(lambda symbol: max(_cover(name, rarity) for name in _last_parts(symbol))),
@@ -211,9 +216,11 @@ def _roles(
     asked = {role for role in ROLES if question.is_about(role)}
     telling = question.asks_mechanism and not asked
     told = {"docs", "examples", "translations"} if telling else set()
+    used = {"docs", "examples"} if question.asks_usage else set()
     found = np.array([ROLES.index(name) for name in names])
     columns: dict[str, NDArray[np.floating]] = {
         "asked": np.array([role in asked for role in ROLES], float)[found],
+        "usage": np.array([role in used for role in ROLES], float)[found],
         "told_not_shown": np.array([role in told for role in ROLES], float)[found],
     }
     for number, role in enumerate(ROLES[1:], 1):

@@ -61,12 +61,19 @@ _SENTENCE = re.compile(
     r"|^\W*(?:\w+ ){0,2}how (?:is|are|was|were|does|do|did|has|have|can|could|should|to|much|many|long|often)\b",
     re.IGNORECASE,
 )
+# The asker speaks of what is his own: how it is used, not how it is made.
+_USAGE = re.compile(
+    r"\b(?:(?-i:I)|my|me|we|our|us|puedo|podemos|debo|quiero|necesito|mi|mis|nuestr[oa]s?|posso|quero|preciso|meus?|minhas?"
+    r"|je|mon|mes|nous|ich|meine?[nrms]?|wir|voglio|devo|mi[oae]i?|я|мне|мо[йяеи]|мы)\b|我|したい|するには",
+    re.IGNORECASE,
+)
 # Only where the asker wants such files: "how is X tested?" does, "how does the test client work?" does not.
 _ABOUT = {
     "tests": r"(?:unit|integration|regression|end-to-end|e2e)[- ]tests?|tests? (?:for|of|that|cases?|suites?|files?)"
     r"|(?:is|are|gets?) \w+ tested|tested\?|which tests?|the tests|pruebas"
     r"|testes|tests unitaires|[dl]es tests|die tests|тест\w*",
-    "docs": r"docs|documentation|documented|readme|tutorial|guide|changelog|release notes|installation|install"
+    "news": r"changelog|release notes|changes? (?:in|since) (?:version|release|v?\d)|new in|upgrad\w+|migrat\w+",
+    "docs": r"docs|documentation|documented|readme|tutorial|guide|installation|install"
     r"|licen[sc]e|contribut(?:e|ing)|how (?:do|can|should) (?:i|you|we)"
     r"|how to (?:use|configure|set|run|build|install|enable|write)"
     r"|gu[ií]a|instal\w+|documentaci[oó]n|c[oó]mo (?:uso|puedo|se usa|configuro)"
@@ -220,6 +227,11 @@ class Question:
     def asks_mechanism(self) -> bool:
         """Whether it asks how something works inside, which the code shows better than what is written about it."""
         return bool(_MECHANISM.search(self.text))
+
+    @property
+    def asks_usage(self) -> bool:
+        """Whether it asks what the asker can do, which documents and examples tell."""
+        return bool(_USAGE.search(self.text))
 
     def literal(self, texts: Iterable[str], rev: str, untracked: bool) -> str | None:
         """The `git grep` over a revision that finds as well where a name is defined.

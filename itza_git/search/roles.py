@@ -32,7 +32,10 @@ _TRANSLATION = re.compile(
     r"|(?:.*/)?README[._-][a-z]{2}(?:[-_][A-Za-z]{2,4})?\.\w+"
 )
 
-ROLES = ("code", "tests", "examples", "docs", "translations", "vendored", "data")
+# What was new at some time.
+_NEWS = re.compile(r"(?:.*/)?[^/]*(?:change|history|news|release|whats-?new|upgrad|migrat)[^/]*(?:/.*)?", re.IGNORECASE)
+
+ROLES = ("code", "tests", "examples", "docs", "translations", "news", "vendored", "data")
 
 
 @lru_cache(1 << 14)
@@ -47,6 +50,8 @@ def role_of(path: bytes, language: str) -> str:
         return "examples"
     if is_prose(language) and _TRANSLATION.fullmatch(text):
         return "translations"
+    if is_prose(language) and _NEWS.fullmatch(text):
+        return "news"
     if is_prose(language) or (_FOLDER["docs"].fullmatch(text) and not is_code(language)):
         return "docs"
     if _FOLDER["docs"].fullmatch(text):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from itza_git import jsontext
 from itza_git.errors import Damaged, StoreError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 TEMPORARY = ".tmp-"
 
 _MAGIC = b"ITZAGIT\n"

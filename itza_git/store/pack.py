@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -51,8 +51,18 @@ class PackBuilder:
         self._folder = folder
         self._id_length = id_length
 
-    def write(self, blobs: Sequence[Indexed], bags: Bags, symbols: Bags, vectors: NDArray[np.float32]) -> str:
-        """Write the pack and return its name. bags, symbols and vectors have one row a chunk, in the order of blobs."""
+    def write(
+        self,
+        blobs: Sequence[Indexed],
+        bags: Bags,
+        symbols: Bags,
+        vectors: NDArray[np.float32],
+        parts: Mapping[int, Bags] = postings.NO_PARTS,
+    ) -> str:
+        """Write the pack and return its name. bags, symbols and vectors have one row a chunk, in the order of blobs.
+
+        parts: of each chunk what stands at its beginning, what is written for people, by the marks of `postings`.
+        """
         starts = np.cumsum([0] + [len(blob.chunks) for blob in blobs])
         order = sorted(range(len(blobs)), key=lambda b: blobs[b].key)
         old_rows = [row for b in order for row in range(starts[b], starts[b + 1])]
@@ -61,8 +71,8 @@ class PackBuilder:
         ordered = [blobs[b] for b in order]
         quantised, scale = quantise(vectors[old_rows])
         sections = _table(ordered, self._id_length) | {"vector": quantised, "scale": scale}
-        for field, counted in (("body", bags), ("symbol", symbols)):
-            unordered = postings.from_bags(counted, np.uint32)
+        for field, counted, marked in (("body", bags, parts), ("symbol", symbols, postings.NO_PARTS)):
+            unordered = postings.from_bags(counted, np.uint32, marked)
             sections |= postings.join([(unordered, new_row)], len(old_rows), np.uint16).sections(field)
         return _write(self._folder, sections, _meta(ordered))
 

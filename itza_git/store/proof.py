@@ -141,6 +141,7 @@ def _postings(file: Container, field: str, rows: int) -> None:
     _law(bool((term[1:] > term[:-1]).all()), f"the terms of {field} do not ascend")
     _offsets(start, len(term), len(row), f"{field}.start")
     _law(bool((np.diff(start) > 0).all()), f"a term of {field} is nowhere")
+    count = count & MOST_OCCURRENCES
     _law(len(count) == len(row) and bool((count > 0).all()), f"{field}.count does not count what there is")
     _law(not len(row) or int(row.max()) < rows, f"a posting of {field} is out of range")
     ascends = row[1:] > row[:-1]
