@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itza_git.records import Passage
-from itza_git.search.joining import MOST_LINES, joined
+from itza_git.search.joining import LEAST_SHARE, MOST_LINES, joined
 
 
 def passage(first: int, last: int, path: bytes = b"a.py", symbol: str = "f") -> Passage:
@@ -30,7 +30,7 @@ def test_one_that_does_not_touch_stays_apart() -> None:
     assert len(joined([passage(10, 20), passage(21, 30, b"b.py")], 5)) == 2
     other = replace(passage(21, 30), blob=b"2" * 20)
     assert len(joined([passage(10, 20), other], 5)) == 2
-    assert len(joined([passage(10, 20), replace(passage(21, 30), score=0.05)], 5)) == 2
+    assert len(joined([passage(10, 20), replace(passage(21, 30), score=LEAST_SHARE / 2)], 5)) == 2
 
 
 def test_a_joined_passage_stays_about_a_screen() -> None:

@@ -10,7 +10,7 @@ from itza_git.records import Passage
 # A joined passage has at most so many lines: about a screen.
 MOST_LINES = 60
 # It must be worth so much of the better one, or it would just happen to stand there.
-LEAST_SHARE = 0.1
+LEAST_SHARE = 0.03
 # Of so many times as many passages as are wanted, those that follow on a better one are joined to it.
 DEPTH = 2.5
 
