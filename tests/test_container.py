@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from itza_git.errors import Damaged, StoreError
 from itza_git.store import container
-from itza_git.store.container import Container
+from itza_git.store.container import FORMAT_VERSION, Container
 
 SECTIONS: dict[str, NDArray[Any]] = {
     "numbers": np.arange(1000, dtype=np.uint32),
@@ -69,7 +69,7 @@ def test_sections_begin_at_multiples_of_64(written: Path) -> None:
 def test_the_trailer_is_as_documented(written: Path) -> None:
     data = written.read_bytes()
     (length,) = struct.unpack_from("<I", data, 12)
-    assert data[:12] == b"ITZAGIT\n" + struct.pack("<I", 1)
+    assert data[:12] == b"ITZAGIT\n" + struct.pack("<I", FORMAT_VERSION)
     assert data[-16:] == struct.pack("<QI", len(data), crc32(data[: 16 + length])) + b"END\n"
 
 
@@ -120,9 +120,9 @@ def test_a_newer_format_is_no_damage_and_says_what_to_do(written: Path) -> None:
 
 
 def newer(data: bytes) -> bytes:
-    """The same file in format 2."""
+    """The same file in the next format."""
     (length,) = struct.unpack_from("<I", data, 12)
-    head = data[:8] + struct.pack("<I", 2) + data[12 : 16 + length]
+    head = data[:8] + struct.pack("<I", FORMAT_VERSION + 1) + data[12 : 16 + length]
     return head + data[16 + length : -8] + struct.pack("<I", crc32(head)) + data[-4:]
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from itza_git import Itza
 from itza_git.store import container, space
-from itza_git.store.container import Container
+from itza_git.store.container import FORMAT_VERSION, Container
 from tests.command import Run
 from tests.repository import Repo
 
@@ -250,7 +250,7 @@ def test_a_file_of_a_newer_version_is_named(project: Repo, run: Run) -> None:
     path.write_bytes(newer(path.read_bytes()))
     done = run(project, "fsck")
     assert done.code == 1
-    assert "was written by a newer git-itza (format 2)" in done.out
+    assert f"was written by a newer git-itza (format {FORMAT_VERSION + 1})" in done.out
 
 
 def as_file(path: Path) -> None:
