@@ -42,7 +42,6 @@ WEIGHTS = Path(__file__).parents[1] / "itza_git" / "search" / "weights.json"
 # For key words. Every answer of that benchmark is code, so it would teach that documents, examples and tests never
 # answer. What questions need instead is learned.
 FIXED = {
-    "asked": 1.5,
     "role_tests": -3.3,
     "role_examples": -3.5,
     "role_docs": -3.0,
@@ -51,7 +50,13 @@ FIXED = {
     "role_data": -2.0,
 }
 # For both: there is too little to learn them from.
-FIXED_FOR_ALL = {"defines_asked": 8.0, "unmatched": -3.0, "role_translations": -4.0, "role_vendored": -2.0}
+FIXED_FOR_ALL = {
+    "asked": 1.5,
+    "defines_asked": 8.0,
+    "unmatched": -3.0,
+    "role_translations": -4.0,
+    "role_vendored": -2.0,
+}
 FOLDS = 6
 STEPS, RATE, L2 = 250, 0.05, 3.0
 # There are fewer questions in words than key words, and theirs is the harder task.
