@@ -36,9 +36,9 @@ class Kind(Enum):
 RARE = {"bash", "csharp", "elixir", "kotlin", "lua", "scala", "swift"}
 # No package may outweigh the others: so many pairs of one language, and more where only a few packages have it.
 SHARE = {
-    Kind.DOCUMENTED: (500, 2_000),
-    Kind.NAMED: (200, 800),
-    Kind.INLINE: (800, 3_000),
+    Kind.DOCUMENTED: (2_500, 8_000),
+    Kind.NAMED: (1_000, 4_000),
+    Kind.INLINE: (2_500, 8_000),
 }
 MOST_SECTIONS = 200
 NAMED_KINDS = ("function", "method", "type", "section")
