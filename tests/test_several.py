@@ -216,7 +216,7 @@ def test_scores_are_those_of_one_corpus(two: tuple[Repo, Repo], tmp_path: Path) 
     one.write("client/src/http.py", RETRY)
     one.write("store/src/cache.py", CACHE)
     one.commit()
-    question = "when is an entry of the cache dropped?"
+    question = "when is an entry of the cache dropped, and a request retried?"
     with Several.open(["client", "store"]) as several, Itza.open(one.path) as itza:
         apart, together = several.search(question), itza.search(question)
     assert [hit.passage.path.replace(b"//", b"/") for hit in apart.hits] == [hit.passage.path for hit in together.hits]

@@ -23,7 +23,7 @@ from itza_git.search.ranking import Evidence, Ranked, rank
 # many words it has, for a long question says much of which any code holds little. Chosen on the questions in words of
 # benchmarks/answers; benchmarks/gate.py measures how well it parts a repository's questions from those about others.
 # With another embedding model cosines are higher, and the gate stays open until it is measured there too.
-ENOUGH = 1.0
+ENOUGH = 0.95
 COVERAGE_COUNTS = 0.75
 WORD_COUNTS = 0.07
 MOST_COUNTED = 8
