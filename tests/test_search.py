@@ -289,3 +289,14 @@ def test_for_a_question_a_file_may_give_more_of_its_passages(project: Repo) -> N
         for text in ("evict oldest", "how does it evict the oldest?")
     )
     assert as_question[1] < as_words[1]
+
+
+def test_what_a_comment_says_tells_more_than_the_same_words_in_code(project: Repo) -> None:
+    body = "    x = 1\n    y = 2\n    z = 3\n"
+    project.write("src/one.py", f"def first(entry):\n{body}    return forget(entry)\n")
+    project.write("src/two.py", f"def second(item):\n{body}    return item  # forget the entry\n")
+    project.commit()
+    found = find(Index(project.path), "how is an entry forgotten?")
+    parts = {passage.path.decode(): passage.parts for passage in found.passages}
+    assert parts["src/two.py"]["written"] > parts["src/one.py"].get("written", 0.0) == 0.0
+    assert parts["src/one.py"]["begins"] > parts["src/two.py"].get("begins", 0.0) == 0.0

@@ -33,7 +33,11 @@ _TRANSLATION = re.compile(
 )
 
 # What was new at some time.
-_NEWS = re.compile(r"(?:.*/)?[^/]*(?:change|history|news|release|whats-?new|upgrad|migrat)[^/]*(?:/.*)?", re.IGNORECASE)
+_NEWS = re.compile(
+    r"(?:.*/)?(?:changes?|change[-_]?log[^/]*|history|news|relnotes|releases?|release[-_]notes?[^/]*|whats?[-_]?new[^/]*"
+    r"|upgrad(?:e|ing)[^/]*|migrat(?:e|ing|ion)[^/]*)(?:\.[^/]*)?(?:/.*)?",
+    re.IGNORECASE,
+)
 
 ROLES = ("code", "tests", "examples", "docs", "translations", "news", "vendored", "data")
 

@@ -1,0 +1,64 @@
+"""The role of a file, and the questions that ask for one."""
+
+from __future__ import annotations
+
+import pytest
+
+from itza_git.search.question import Question
+from itza_git.search.roles import role_of
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "role"),
+    [
+        ("src/store.py", "python", "code"),
+        ("tests/test_store.py", "python", "tests"),
+        ("examples/store.py", "python", "examples"),
+        ("docs/store.md", "markdown", "docs"),
+        ("docs/es/store.md", "markdown", "translations"),
+        ("vendor/store/README.md", "markdown", "vendored"),
+        ("settings.json", "json", "data"),
+        ("CHANGES.md", "markdown", "news"),
+        ("docs/changelog-2.0.rst", "rst", "news"),
+        ("docs/history/whatsnew-4.0.rst", "rst", "news"),
+        ("Documentation/RelNotes/2.1.0.txt", "text", "news"),
+        ("docs/migration-guide.md", "markdown", "news"),
+        ("docs/exchange.md", "markdown", "docs"),
+        ("docs/change-detection.md", "markdown", "docs"),
+        ("docs/newsletter.md", "markdown", "docs"),
+        ("src/history.py", "python", "code"),
+    ],
+)
+def test_the_path_tells_the_role(path: str, language: str, role: str) -> None:
+    assert role_of(path.encode(), language) == role
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what is new in version 2?", "What changed since 1.0?", "is it in the changelog?", "how do I upgrade to 3.0?"],
+)
+def test_news_are_asked_for(question: str) -> None:
+    assert Question(question).is_about("news")
+
+
+@pytest.mark.parametrize(
+    "question", ["how is a new file noticed?", "what happens when the index changed?", "how is the release built?"]
+)
+def test_what_is_new_to_the_program_is_no_news(question: str) -> None:
+    assert not Question(question).is_about("news")
+
+
+@pytest.mark.parametrize(
+    ("question", "usage"),
+    [
+        ("How can I limit the retries?", True),
+        ("what must my handler return?", True),
+        ("¿cómo puedo limitar los reintentos?", True),
+        ("Wie kann ich das begrenzen?", True),
+        ("How are retries limited?", False),
+        ("what is done with the i-th entry?", False),
+        ("¿cómo se limitan los reintentos?", False),
+    ],
+)
+def test_who_speaks_of_what_is_his_own_asks_how_it_is_used(question: str, usage: bool) -> None:
+    assert Question(question).asks_usage is usage
