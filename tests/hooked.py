@@ -15,8 +15,7 @@ from itza_git.hooks.scripts import EVENTS
 from itza_git.hooks.worker import QUIET_SECONDS
 from tests.repository import Repo
 
-# Long enough for a worker of low priority on a busy machine.
-PATIENCE = 120.0
+PATIENCE = 20.0
 # Of a file's clock.
 COARSEST_SECONDS = 0.01
 

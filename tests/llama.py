@@ -20,7 +20,7 @@ from tests.ollama_shim import shim
 
 CHILD = Path(__file__).with_name("llama_child.py")
 # Loading takes a second; a machine that is busy with other things may take many.
-PATIENCE = 300.0
+PATIENCE = 60.0
 
 # A test's own environment has none of these any more.
 REAL = os.environ.get("ITZA_TEST_OLLAMA", "")

@@ -177,7 +177,7 @@ def check(repo: Repo, before: set[bytes], kind: str, report: Path) -> None:
             raise AssertionError(f"lost {len(before - held(repo))} blobs")
         if faults := itza.fsck().faults:
             raise AssertionError(faults)
-        with itza.space.writer(wait=60.0):  # a child of the dead that had not yet begun holds it for a moment
+        with itza.space.writer(wait=5.0):  # a child of the dead that had not yet begun holds it for a moment
             pass
 
 

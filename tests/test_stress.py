@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are f
 
 def stress(*args: str) -> dict[str, Any]:
     command = [sys.executable, "-W", "error", "-m", "tests.stress", *args]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1200)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.stderr == ""
     told: dict[str, Any] = json.loads(done.stdout)
     assert told["wrong"] == [], told["wrong"][0]

@@ -72,8 +72,6 @@ _MARKED_DECLARATION = re.compile(
 )
 # Stand between a comment and its declaration.
 _ATTRIBUTE = re.compile(r"^(?:attribute_item|decorator|attribute|annotation|unary_operator|pragma)$|comment")
-# A Haskell signature and its equations.
-_CONTINUED = {("signature", "function"), ("signature", "bind")}
 # Wrap declarations and may start where their first one starts.
 _CONTAINER = re.compile(
     r"^(?:source_file|program|translation_unit|compilation_unit|module|declarations|body_statement|block|statements)$"
@@ -175,6 +173,7 @@ def clean(doc: str) -> str:
 
 
 def is_worth_keeping(doc: str, code: str) -> bool:
+    """Whether a comment and its code have enough words, and it speaks of the code in English."""
     return (
         len(words(doc)) >= FEWEST_DOC_WORDS
         and len(set(words(code))) >= FEWEST_CODE_WORDS
