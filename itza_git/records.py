@@ -101,7 +101,8 @@ class Chunk:
     """A run of lines that is found and shown as one.
 
     kind is one of KINDS. symbol is the qualified name (`Store.open`) or the breadcrumb of a section
-    (`Usage > Hooks`); empty where there is none.
+    (`Usage > Hooks`); empty where there is none. A comment is the part of a definition that is above its declaration,
+    where that is too long to stand in one chunk with it.
     """
 
     first: int
@@ -110,7 +111,7 @@ class Chunk:
     symbol: str = ""
 
 
-KINDS = ("text", "function", "method", "type", "module", "section", "cell", "data")
+KINDS = ("text", "function", "method", "type", "module", "section", "cell", "data", "comment")
 
 
 @dataclass(frozen=True, slots=True)

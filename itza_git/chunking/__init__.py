@@ -5,7 +5,7 @@ from __future__ import annotations
 from itza_git.records import Chunk
 
 # Rises with every change of where chunks begin or what they are called: stored chunks of another version are not used.
-VERSION = 1
+VERSION = 2
 
 
 def chunk(data: bytes, language: str) -> list[Chunk]:

@@ -106,7 +106,8 @@ def _split(unit: Unit, lines: list[bytes]) -> list[Unit]:
     first = unit.first
     while unit.last - first >= CEILING:
         after = _next_border(borders, lines, first, unit.last)
-        parts.append(Unit(first, after - 1, unit.kind, unit.scope, unit.names))
+        kind = "comment" if after <= unit.declared else unit.kind
+        parts.append(Unit(first, after - 1, kind, unit.scope, unit.names))
         first = after
     parts.append(Unit(first, unit.last, unit.kind, unit.scope, unit.names))
     return _without_blank(parts, lines)
@@ -115,8 +116,9 @@ def _split(unit: Unit, lines: list[bytes]) -> list[Unit]:
 def _without_blank(parts: list[Unit], lines: list[bytes]) -> list[Unit]:
     """The parts, with each that holds only blank lines joined to its neighbour."""
     runs = join_blank(lines, [(part.first, part.last) for part in parts])
+    kind_at = {part.last: part.kind for part in parts}
     unit = parts[0]
-    return [Unit(first, last, unit.kind, unit.scope, unit.names) for first, last in runs]
+    return [Unit(first, last, kind_at[last], unit.scope, unit.names) for first, last in runs]
 
 
 def _borders(nodes: Iterable[Node]) -> dict[int, int]:

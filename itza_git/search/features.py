@@ -29,6 +29,8 @@ _TEST_SYMBOL = re.compile(r"(?:^|[.:, ])tests?(?:[._ ]|$)|[a-z]Test(?:,|$)")
 
 # So many passages with most evidence show what the others should be like.
 BEST = 3
+# Data whose comments hold this part of a question, one over it, is explained by them.
+EXPLAINED = 2.0
 
 COLUMNS: dict[str, str] = {
     "lexical": "BM25 of the passage, against the best one",
@@ -46,11 +48,11 @@ COLUMNS: dict[str, str] = {
     "defines": "it defines what the question names, and begins here",
     "mentions": "how many passages of the tree hold the file's name, logarithmic: what is central is spoken of",
     "head": "it is the beginning of its file",
-    "continued": "it goes on with a definition whose part before it is in the pool too",
+    "continued": "it goes on with a definition that an earlier passage of the pool begins",
     "section": "it is a section of a text",
     "defines_asked": "the same, in code, and the question asks where it is defined",
     "unmatched": "it holds none of the question's words, in no field, and others do",
-    "usage": "it is documentation or an example, and the question asks what the asker can do",
+    "usage": "it is documentation, an example or configuration, and the question asks what the asker can do",
     "asked": "its role is what the question asks for: tests, examples, docs",
     "told_not_shown": "it is documentation or an example, and the question asks how something works inside",
     **{f"role_{role}": f"the file is of the role {role}, and the question does not ask for that" for role in ROLES[1:]},
@@ -72,9 +74,9 @@ def features(
     mentions = dict(zip(names, corpus.holding_each(["".join(name) for name in names.values()]), strict=True))
     lexical_part = _against_best(lexical.score)[pool]
     evidence = lexical_part + _spread(dense.score[pool])
-    continued = _continued(pool, entry, symbols)
-    defines = _defines(question, symbols) * (1 - continued)
-    section = np.array([chunk.kind == "section" for chunk in chunks], float)
+    comment, section = (np.array([chunk.kind == kind for chunk in chunks], float) for kind in ("comment", "section"))
+    continued = _continued(pool, entry, symbols, comment)
+    defines = _defines(question, symbols) * (1 - continued) * (1 - comment)
     columns: dict[str, NDArray[np.floating]] = {
         "lexical": lexical_part,
         "dense": _spread(dense.own[pool]),
@@ -97,6 +99,9 @@ def features(
         "section": section,
     }
     columns |= _roles(corpus, question, entry, symbols)
+    if question.is_sentence:
+        # A configuration file that explains itself is read for that, as a document is.
+        columns["role_data"] *= 1 - np.minimum(EXPLAINED * lexical.written[pool], 1)
     return np.column_stack([columns[name] for name in COLUMNS]).astype(np.float32)
 
 
@@ -180,9 +185,18 @@ def _known_part(name: tuple[str, ...], rarity: Mapping[str, float]) -> float:
     return 0.0 if _stems(name).isdisjoint(rarity) else sum(stem(word) in rarity for word in name) / len(name)
 
 
-def _continued(pool: NDArray[np.int64], entry: NDArray[np.int64], symbols: Sequence[str]) -> NDArray[np.float64]:
-    known = dict(zip(zip(entry.tolist(), pool.tolist(), strict=True), symbols, strict=True))
-    return np.array([bool(s) and known.get((e, p - 1)) == s for (e, p), s in known.items()], float)
+def _continued(
+    pool: NDArray[np.int64], entry: NDArray[np.int64], symbols: Sequence[str], comment: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """1 where an earlier passage of the file bears the same name, and is not the comment above the declaration."""
+    continued = np.zeros(len(pool))
+    begun: set[tuple[int, str]] = set()
+    for at in np.argsort(pool).tolist():
+        name = int(entry[at]), symbols[at]
+        continued[at] = bool(symbols[at]) and name in begun
+        if not comment[at]:
+            begun.add(name)
+    return continued
 
 
 def _defines(question: Question, symbols: Sequence[str]) -> NDArray[np.float64]:
@@ -191,7 +205,7 @@ def _defines(question: Question, symbols: Sequence[str]) -> NDArray[np.float64]:
     if not named and question.defined_name:
         named = {question.defined_name}
     elif not named and len(question.content_words) <= 2:
-        named = {"".join(question.content_words)}
+        named = {"".join(map(question.as_written, question.content_words))}
     joined = {_joined(name) for name in named} - {""}
     return _each(symbols, lambda symbol: _defined_part(symbol, named, joined) if joined else 0.0)
 
@@ -216,7 +230,7 @@ def _roles(
     asked = {role for role in ROLES if question.is_about(role)}
     telling = question.asks_mechanism and not asked
     told = {"docs", "examples", "translations"} if telling else set()
-    used = {"docs", "examples"} if question.asks_usage else set()
+    used = {"docs", "examples", "data"} if question.asks_usage else set()
     found = np.array([ROLES.index(name) for name in names])
     columns: dict[str, NDArray[np.floating]] = {
         "asked": np.array([role in asked for role in ROLES], float)[found],

@@ -50,10 +50,10 @@ def role_of(path: bytes, language: str) -> str:
         return "vendored"
     if text.startswith(_AT_TOP) or _FOLDER["tests"].fullmatch(text) or _TEST_NAME.fullmatch(text.rpartition("/")[2]):
         return "tests"
-    if _FOLDER["examples"].fullmatch(text):
-        return "examples"
     if is_prose(language) and _TRANSLATION.fullmatch(text):
         return "translations"
+    if _FOLDER["examples"].fullmatch(text):
+        return "examples"
     if is_prose(language) and _NEWS.fullmatch(text):
         return "news"
     if is_prose(language) or (_FOLDER["docs"].fullmatch(text) and not is_code(language)):
