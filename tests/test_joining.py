@@ -25,6 +25,13 @@ def test_one_that_follows_a_better_one_widens_it_and_takes_no_place() -> None:
     assert found[0].symbol == "best"
 
 
+def test_a_comment_joined_with_its_declaration_is_of_the_kind_of_that() -> None:
+    comment = replace(passage(1, 30), kind="comment")
+    assert joined([comment, passage(31, 40)], 2)[0].kind == "function"
+    assert joined([passage(31, 40), comment], 2)[0].kind == "function"
+    assert joined([comment, passage(31, 40, symbol="g")], 2)[0].kind == "comment"
+
+
 def test_one_that_does_not_touch_stays_apart() -> None:
     assert spans(joined([passage(10, 20), passage(22, 30)], 5)) == [(10, 20), (22, 30)]
     assert len(joined([passage(10, 20), passage(21, 30, b"b.py")], 5)) == 2

@@ -80,6 +80,13 @@ def test_a_definition_that_was_cut_into_pieces_is_compared_whole(repo: Repo) -> 
     assert {hit.passage.path for hit in found.hits} == {b"again.py"}
 
 
+def test_a_long_comment_belongs_to_its_definition(repo: Repo) -> None:
+    repo.write("long.py", "# A remark.\n" * 50 + "def long():\n    return 1\n")
+    repo.commit()
+    of = like(repo, "long.py", 3).of.passage
+    assert (of.first, of.last, of.kind) == (1, 52, "function")
+
+
 def test_filters_choose_what_is_found_and_not_what_it_is_like(project: Repo) -> None:
     assert places(like(project, "src/net.py", 4, paths=["old"])) == ["old/net.py:1-8"]
     with pytest.raises(UsageError, match="no file of HEAD matches --lang go"):

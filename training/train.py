@@ -124,7 +124,7 @@ class Model:
         found = codes.of(self.vectors, self.text).requires_grad_()
         self.scale.grad = None
         loss = _contrast(asked, found, self.scale)
-        loss.backward()
+        torch.autograd.backward(loss)
         assert asked.grad is not None and found.grad is not None
         of_docs, of_questions = docs.gradients(asked.grad)
         of_codes, of_texts = codes.gradients(found.grad)

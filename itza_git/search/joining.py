@@ -18,14 +18,15 @@ DEPTH = 2.5
 def joined(passages: Iterable[Passage], limit: int) -> list[Passage]:
     """At most limit passages, best first; one that touches a better one of its file widens that one instead.
 
-    What it is called and scored is that of the better one.
+    What it is called and scored is that of the better one; a comment that its declaration joins is of its kind.
     """
     kept: list[Passage] = []
     for passage in passages:
         at = next((n for n, one in enumerate(kept) if _touch(one, passage)), None)
         if at is not None:
             first, last = min(kept[at].first, passage.first), max(kept[at].last, passage.last)
-            kept[at] = replace(kept[at], first=first, last=last)
+            declares = kept[at].kind == "comment" and kept[at].symbol == passage.symbol
+            kept[at] = replace(kept[at], first=first, last=last, kind=(passage if declares else kept[at]).kind)
         elif len(kept) < limit:
             kept.append(passage)
     return kept

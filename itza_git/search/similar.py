@@ -64,7 +64,8 @@ def _whole(chunks: list[Chunk], at: int) -> list[int]:
     """The adjacent chunks that belong to one symbol with the one at a place."""
 
     def belongs(chunk: Chunk) -> bool:
-        return bool(chunk.symbol) and (chunk.symbol, chunk.kind) == (chunks[at].symbol, chunks[at].kind)
+        kinds = {chunk.kind, chunks[at].kind} - {"comment"}
+        return bool(chunk.symbol) and chunk.symbol == chunks[at].symbol and len(kinds) < 2
 
     first = last = at
     while first > 0 and belongs(chunks[first - 1]):
@@ -133,7 +134,7 @@ def _joined(corpus: Corpus, entry: int, chosen: NDArray[np.int64]) -> Passage:
         first.language,
         first.first,
         passages[-1].last,
-        first.kind,
+        next((p.kind for p in passages if p.kind != "comment"), first.kind),
         ", ".join(symbols),
         1.0,
     )
