@@ -66,14 +66,17 @@ class Product:
         low, low_unit = _whole(vector - high * high_unit)
         self._parts = np.column_stack([high, low])
         self._units = high_unit, low_unit
-        self._floats = np.empty((max(_BLOCK // len(vector), 1), len(vector)), np.float32)
+        shape = max(_BLOCK // len(vector), 1), len(vector)
+        self._near, self._floats = np.empty(shape, np.int8), np.empty(shape, np.float32)
 
     def __call__(self, rows: NDArray[np.int8]) -> NDArray[np.float32]:
         found = np.empty((len(rows), 2), np.float32)
         for start in range(0, len(rows), len(self._floats)):
             block = rows[start : start + len(self._floats)]
-            floats = self._floats[: len(block)]
-            np.copyto(floats, block)
+            near, floats = self._near[: len(block)], self._floats[: len(block)]
+            # Memory is read twice as fast by a mere copy as by one that converts.
+            np.copyto(near, block)
+            np.copyto(floats, near)
             np.matmul(floats, self._parts, out=found[start : start + len(block)])
         return found[:, 0] * self._units[0] + found[:, 1] * self._units[1]
 
