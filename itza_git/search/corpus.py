@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itza_git.pathspec import matcher
 from itza_git.records import Chunk, Coverage, Passage, Skipped
+from itza_git.search.roles import role_of
 from itza_git.store import Space, View
 from itza_git.store.pack import Pack
 from itza_git.store.postings import Postings
 from itza_git.words import term_key
+
+T = TypeVar("T")
 
 # Terms whose number of passages is kept for the next question.
 MOST_REMEMBERED = 1 << 14
@@ -60,6 +63,7 @@ class Corpus:
         self._blob_of = blob_of
         self._fields: dict[str, list[tuple[int, Postings]]] = {}
         self._holding: dict[str, int] = {}
+        self._roles: dict[int, str] = {}
         self.row_offset = np.concatenate([[0], np.cumsum([pack.rows for pack in self.packs])]).astype(np.int64)
         first, count = self._ranges()
         self.entry = np.repeat(np.arange(len(view)), count)
@@ -199,6 +203,13 @@ class Corpus:
             return self.view.languages[int(self.view.language[entry])]
         return self.packs[pack].language(int(self._blob_of[entry]))
 
+    def role(self, entry: int) -> str:
+        """The role of an entry: one of ROLES."""
+        found = self._roles.get(entry)
+        if found is None:
+            found = self._roles[entry] = role_of(self.view.paths[entry], self.language(entry))
+        return found
+
     def place(self, passage: int) -> tuple[Pack, int]:
         """The pack that holds a passage, and its row there."""
         row = int(self.row[passage])
@@ -217,19 +228,25 @@ class Corpus:
 
     def chunks(self, passages: NDArray[np.int64]) -> list[Chunk]:
         """The chunks of passages."""
-        found: dict[int, Chunk] = {}
+        return self._read(passages, Pack.chunks)
+
+    def named(self, passages: NDArray[np.int64]) -> list[tuple[str, str]]:
+        """The kind and the symbol of passages."""
+        return self._read(passages, Pack.named)
+
+    def _read(self, passages: NDArray[np.int64], read: Callable[[Pack, NDArray[np.int64]], list[T]]) -> list[T]:
+        """What is read of the rows of passages."""
+        found: dict[int, T] = {}
         for pack, at, rows in self._by_pack(passages):
-            found.update(zip(at.tolist(), pack.chunks(rows), strict=True))
+            found.update(zip(at.tolist(), read(pack, rows), strict=True))
         return [found[at] for at in range(len(passages))]
 
     def vectors(self, passages: NDArray[np.int64]) -> NDArray[np.float32]:
         """The vectors of passages."""
-        found = [
-            (at, pack.array("vector")[rows] * pack.array("scale")[rows, None])
-            for pack, at, rows in self._by_pack(passages)
-        ]
-        order = np.argsort(np.concatenate([at for at, _ in found]))
-        return np.asarray(np.concatenate([vectors for _, vectors in found])[order], np.float32)
+        found = np.empty((len(passages), self.packs[0].array("vector").shape[1]), np.float32)
+        for pack, at, rows in self._by_pack(passages):
+            found[at] = pack.array("vector").take(rows, axis=0) * pack.array("scale")[rows, None]
+        return found
 
     def _by_pack(self, passages: NDArray[np.int64]) -> Iterator[tuple[Pack, NDArray[np.int64], NDArray[np.int64]]]:
         """Each pack that holds any of the passages, which of them it holds, and their rows there."""
@@ -239,13 +256,11 @@ class Corpus:
             at = np.flatnonzero(number == one)
             yield self.packs[one], at, rows[at] - self.row_offset[one]
 
-    def best_of_entry(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The greatest of the values of each entry's passages; 0 for an entry without any."""
-        best = np.zeros(len(self.view), np.float32)
-        some = np.flatnonzero(self.passages_of_entry)
-        if len(some):
-            best[some] = np.maximum.reduceat(values, self.first_passage[some])
-        return best
+    def best_of_entries(self, values: NDArray[np.float32], entries: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The greatest of the values of each one's passages; of entries that have some."""
+        count = self.passages_of_entry[entries]
+        passages = ranges(self.first_passage[entries], count)
+        return np.maximum.reduceat(values[passages], np.cumsum(count) - count)
 
     def passage(self, number: int, score: float, parts: dict[str, float]) -> Passage:
         """The record of a passage."""

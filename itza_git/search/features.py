@@ -19,7 +19,7 @@ from itza_git.search.dense import Dense
 from itza_git.search.forms import stem
 from itza_git.search.lexical import Lexical, idf_of
 from itza_git.search.question import Question
-from itza_git.search.roles import ROLES, role_of
+from itza_git.search.roles import ROLES
 from itza_git.words import words
 
 T = TypeVar("T")
@@ -64,36 +64,38 @@ def features(
 ) -> NDArray[np.float32]:
     """One row a passage of the pool, one column each of COLUMNS."""
     entry = corpus.entry[pool]
-    chunks = corpus.chunks(pool)
-    symbols = [chunk.symbol for chunk in chunks]
-    paths = corpus.view.paths
+    named = corpus.named(pool)
+    symbols = [symbol for _, symbol in named]
     rarity = _rarity(corpus, question)
-    names = {e: _name(paths[e]) for e in set(entry.tolist())}
-    by_file: Callable[[Callable[[int], float]], NDArray[np.float64]] = partial(_each, entry.tolist())
-    by_symbol: Callable[[Callable[[str], float]], NDArray[np.float64]] = partial(_each, symbols)
-    mentions = dict(zip(names, corpus.holding_each(["".join(name) for name in names.values()]), strict=True))
-    lexical_part = _against_best(lexical.score)[pool]
+    files, file = np.unique(entry, return_inverse=True)
+    names = [_name(corpus.view.paths[e]) for e in files.tolist()]
+    mentions = np.log2(1 + np.array(corpus.holding_each(["".join(name) for name in names]))) / 12
+    asked = frozenset(rarity)
+    by_symbol: Callable[[Callable[[str], float]], NDArray[np.float64]] = partial(
+        _each, [symbol if not asked.isdisjoint(_stems_of(symbol)) else "" for symbol in symbols]
+    )
+    lexical_part = lexical.score[pool] / _best(lexical.score)
     evidence = lexical_part + _spread(dense.score[pool])
-    comment, section = (np.array([chunk.kind == kind for chunk in chunks], float) for kind in ("comment", "section"))
+    comment, section = (np.array([of == kind for of, _ in named], float) for kind in ("comment", "section"))
     continued = _continued(pool, entry, symbols, comment)
     defines = _defines(question, symbols) * (1 - continued) * (1 - comment)
     columns: dict[str, NDArray[np.floating]] = {
         "lexical": lexical_part,
         "dense": _spread(dense.own[pool]),
         "file_dense": _spread(dense.file[entry]),
-        "file_lexical": _against_best(corpus.best_of_entry(lexical.score))[entry],
-        "file_bm25": _against_best(lexical.file_score)[entry],
+        "file_lexical": (corpus.best_of_entries(lexical.score, files) / _best(lexical.score))[file],
+        "file_bm25": lexical.file_score[entry] / _best(lexical.file_score),
         "file_sum": _sums(entry, evidence),
         "begins": lexical.begins[pool],
         "written": lexical.written[pool],
         "like_best": _like_best(corpus, pool, evidence),
-        "name": by_file(lambda e: _cover(names[e], rarity)),
+        "name": np.array([_cover(name, rarity) for name in names])[file],
         "symbol": by_symbol(lambda symbol: max(_cover(name, rarity) for name in _last_parts(symbol))),
         "named": by_symbol(lambda symbol: _known_part(_last_parts(symbol)[0], rarity)),
         "defines": defines,
         "defines_asked": defines * (1 - section) * question.asks_definition,
         "unmatched": (lexical.share[pool] == 0).astype(float) * bool(lexical.share.any()),
-        "mentions": by_file(lambda e: np.log2(1 + mentions[e]) / 12),
+        "mentions": mentions[file],
         "head": (pool == corpus.first_passage[entry]).astype(float),
         "continued": continued,
         "section": section,
@@ -111,8 +113,8 @@ def _each(keys: Sequence[T], value: Callable[[T], float]) -> NDArray[np.float64]
     return np.array([known[key] for key in keys])
 
 
-def _against_best(score: NDArray[np.float32]) -> NDArray[np.float32]:
-    return np.asarray(score / max(float(score.max(initial=0)), 1e-6))
+def _best(score: NDArray[np.float32]) -> float:
+    return max(float(score.max(initial=0)), 1e-6)
 
 
 def _spread(score: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -165,6 +167,12 @@ def _stems(name: tuple[str, ...]) -> frozenset[str]:
 
 
 @lru_cache(1 << 14)
+def _stems_of(symbol: str) -> frozenset[str]:
+    """The stems of all its names."""
+    return frozenset[str]().union(*map(_stems, _last_parts(symbol)))
+
+
+@lru_cache(1 << 14)
 def _joined(name: str) -> str:
     """The words of a name written together: whatever joins them there, `open_store` and `OpenStore` are equal."""
     return "".join(words(name))
@@ -207,7 +215,7 @@ def _defines(question: Question, symbols: Sequence[str]) -> NDArray[np.float64]:
     elif not named and len(question.content_words) <= 2:
         named = {"".join(map(question.as_written, question.content_words))}
     joined = {_joined(name) for name in named} - {""}
-    return _each(symbols, lambda symbol: _defined_part(symbol, named, joined) if joined else 0.0)
+    return _each(symbols, lambda symbol: _defined_part(symbol, named, joined)) if joined else np.zeros(len(symbols))
 
 
 def _defined_part(symbol: str, named: set[str], joined: set[str]) -> float:
@@ -218,14 +226,18 @@ def _defined_part(symbol: str, named: set[str], joined: set[str]) -> float:
     return 0.5 if any(_joined(form) in joined for form in forms) else 0.0
 
 
+@lru_cache(1 << 14)
+def _is_test(symbol: str) -> bool:
+    return bool(_TEST_SYMBOL.search(symbol))
+
+
 def _roles(
     corpus: Corpus, question: Question, entry: NDArray[np.int64], symbols: Sequence[str]
 ) -> dict[str, NDArray[np.floating]]:
     """The role columns. Tests are also found inside a source file, by what they are called."""
-    roles = {e: role_of(corpus.view.paths[e], corpus.language(e)) for e in set(entry.tolist())}
+    roles = map(corpus.role, entry.tolist())
     names = [
-        "tests" if roles[e] == "code" and _TEST_SYMBOL.search(symbol) else roles[e]
-        for e, symbol in zip(entry.tolist(), symbols, strict=True)
+        "tests" if role == "code" and _is_test(symbol) else role for role, symbol in zip(roles, symbols, strict=True)
     ]
     asked = {role for role in ROLES if question.is_about(role)}
     telling = question.asks_mechanism and not asked

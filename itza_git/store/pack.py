@@ -181,18 +181,17 @@ class Pack:
 
     def chunks(self, rows: NDArray[np.int64]) -> list[Chunk]:
         """The chunks of rows."""
-        start, text = self.array("symbol_start"), self.array("symbol_text").data
-        found = zip(
-            self.array("lines")[rows].tolist(),
-            self.array("kind")[rows].tolist(),
-            start[rows].tolist(),
-            start[rows + 1].tolist(),
-            strict=True,
-        )
+        lines = self.array("lines")[rows].tolist()
         return [
-            Chunk(first, last, self.kinds[kind], str(text[low:high], "utf-8", "replace"))
-            for (first, last), kind, low, high in found
+            Chunk(first, last, kind, symbol)
+            for (first, last), (kind, symbol) in zip(lines, self.named(rows), strict=True)
         ]
+
+    def named(self, rows: NDArray[np.int64]) -> list[tuple[str, str]]:
+        """The kind and the symbol of rows."""
+        start, text = self.array("symbol_start"), self.array("symbol_text").data
+        found = zip(self.array("kind")[rows].tolist(), start[rows].tolist(), start[rows + 1].tolist(), strict=True)
+        return [(self.kinds[kind], str(text[low:high], "utf-8", "replace")) for kind, low, high in found]
 
     def verify(self) -> None:
         """Read all of it; raises `Damaged` when a section is not what was written."""
