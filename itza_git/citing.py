@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from itza_git.answering.citation import LINES, WORKTREE, Citation, parse, render
-from itza_git.chunking.lines import split_lines
+from itza_git.chunking.lines import first_lines, split_lines
 from itza_git.errors import UnreadableObject, UsageError
 from itza_git.git import Repository
 from itza_git.paths import quote
@@ -44,10 +44,10 @@ def hits(
     context is how many lines before and after each come with it.
     """
     found = []
-    lines_of = cache(lambda blob: split_lines(repository.read(blob)))
+    read = cache(repository.read)
     for passage in passages:
         try:
-            lines = lines_of(passage.blob)
+            lines = first_lines(read(passage.blob), passage.last + context[1])
         except UnreadableObject:
             continue
         if passage.last <= len(lines):

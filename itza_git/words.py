@@ -14,7 +14,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -78,6 +78,15 @@ def terms(text: str) -> list[str]:
 def term_key(term: str) -> int:
     """The 64-bit number under which the store keeps a term; it stores no text."""
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+
+
+# What is asked is looked up more than once; all terms of an index would only drive that out.
+_key_of_asked = lru_cache(1 << 14)(term_key)
+
+
+def asked_keys(terms: Iterable[str]) -> NDArray[np.uint64]:
+    """The keys of terms of a question, in their order."""
+    return np.array(list(map(_key_of_asked, terms)), np.uint64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,14 @@ def split_lines(data: bytes) -> list[bytes]:
     return lines
 
 
+def first_lines(data: bytes, most: int) -> list[bytes]:
+    """The first of `split_lines`, at most so many: what comes after them is not split."""
+    lines = data.split(b"\n", most)
+    if len(lines) > most or not lines[-1]:
+        lines.pop()
+    return lines
+
+
 def is_blank(line: bytes) -> bool:
     """Whether a line holds nothing but white space (also the BOM and NUL bytes, which no reader sees)."""
     return not line.strip(b" \t\r\f\v\0\xef\xbb\xbf")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from itza_git.search.corpus import Corpus, ranges
 from itza_git.store.postings import BEGINNING, MOST_OCCURRENCES, WRITTEN
-from itza_git.words import term_key
+from itza_git.words import asked_keys
 
 # An occurrence in a symbol or in the path counts as so many in the body.
 SYMBOL_WEIGHT = 3.0
@@ -72,9 +72,10 @@ class _Places:
         # Of each passage, for one word after the other; the last one is for the rows of other trees.
         self._found: NDArray[np.float32] = np.zeros(len(corpus) + 1, np.float32)
         self._marks: NDArray[np.uint8] = np.zeros(len(corpus) + 1, np.uint8)
-        known = {term_key(word): word for word in dict.fromkeys(words)}
-        keys = np.array(sorted(known), np.uint64)  # in order, they are found faster
-        ordered = [known[key] for key in keys.tolist()]
+        once = list(dict.fromkeys(words))
+        keys = asked_keys(once)
+        order = np.argsort(keys)  # in order, they are found faster
+        keys, ordered = keys[order], [once[n] for n in order.tolist()]
         # Of each word: what an occurrence weighs, a pack's first row, and its rows that hold it, with counts and marks.
         self._in_text: dict[str, list[tuple[float, int, NDArray[Any], NDArray[np.uint8]]]] = {w: [] for w in ordered}
         for field, weight in (("body", 1.0), ("symbol", SYMBOL_WEIGHT)):
