@@ -221,6 +221,29 @@ def test_rarer_words_weigh_more(project: Repo) -> None:
     assert corpus.view.paths[corpus.entry[best]] == b"src/rare.py"
 
 
+def test_the_lexical_evidence_is_that_of_each_passage_by_itself(project: Repo) -> None:
+    """A copy counts as the original does, rows of other trees and the number of packs change nothing."""
+    for name in ("one", "copy"):
+        project.write(f"src/{name}.py", "def twin():\n    return alpha  # beta alphas\n")
+        project.commit()
+        Index(project.path).refresh()
+    project.write("src/gone.py", "alpha = beta = twin\n")
+    project.commit()
+    Index(project.path).refresh()
+    project.path.joinpath("src/gone.py").unlink()
+    project.commit()
+    index = Index(project.path)
+    corpus = Corpus(index.space, index.refresh().view)
+    terms, forms = {"alpha": 1.0, "twin": 0.5, "copy": 1.0}, {"alpha": ["alphas"]}
+    found = lexical(corpus, terms, forms)
+    one, copy = (corpus.first_passage[corpus.view.paths.index(path)] for path in (b"src/one.py", b"src/copy.py"))
+    assert corpus.row[one] == corpus.row[copy]
+    alone = lexical(corpus, {"alpha": 1.0, "twin": 0.5}, forms).score
+    assert alone[one] == alone[copy] == found.score[one] < found.score[copy]
+    assert found.begins[one] == found.begins[copy] > found.written[one] == found.written[copy] > 0
+    assert corpus.holding("alpha") == 2
+
+
 def test_another_form_of_a_word_is_found_too_and_the_word_itself_before_it(project: Repo) -> None:
     project.write("src/one.py", "def stop_copying(): return 1\n")
     project.write("src/two.py", "def stop_copies(): return 1\n")

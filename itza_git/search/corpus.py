@@ -126,23 +126,34 @@ class Corpus:
         return np.asarray(np.bincount(self.entry, self.lengths, len(self.view)), float)
 
     @cached_property
-    def first_of_row(self) -> NDArray[np.int64]:
+    def copies(self) -> NDArray[np.int64]:
+        """How many passages of this tree each row stands for; 0 for rows of other trees."""
+        return np.bincount(self.row, minlength=self.rows)
+
+    @cached_property
+    def _first_of_row(self) -> NDArray[np.int64]:
         """The first passage of each row; len(self) for rows of other trees."""
         first = np.full(self.rows, len(self))
         first[self.row[::-1]] = np.arange(len(self))[::-1]
         return first
 
     @cached_property
-    def repeated(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The passages whose row has an earlier one, and those earlier ones: a blob that is at several paths."""
-        first = self.first_of_row[self.row]
-        again = np.flatnonzero(first != np.arange(len(self)))
-        return again, first[again]
+    def _again(self) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+        """Which rows have several passages, as a blob at several paths has; those but the first, by row; their rows."""
+        more = np.flatnonzero(self._first_of_row[self.row] != np.arange(len(self)))
+        more = more[np.argsort(self.row[more], kind="stable")]
+        return self.copies > 1, more, self.row[more]
 
-    @cached_property
-    def copies(self) -> NDArray[np.int64]:
-        """How many passages of this tree each row stands for; 0 for rows of other trees."""
-        return np.bincount(self.row, minlength=self.rows)
+    def passages_at(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All passages of rows, each with the index of its row there; a row of other trees has none."""
+        first = self._first_of_row[rows]
+        here = np.flatnonzero(first < len(self))
+        are_several, more, row_of_more = self._again
+        several = np.flatnonzero(are_several[rows])
+        start = row_of_more.searchsorted(rows[several])
+        count = self.copies[rows[several]] - 1
+        passages = np.concatenate([first[here], more[ranges(start, count)]])
+        return np.concatenate([here, np.repeat(several, count)]), passages
 
     def holding(self, term: str) -> int:
         """How many passages of the tree hold a term in their text."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,8 +45,9 @@ def dense(corpus: Corpus, question: NDArray[np.float32]) -> Dense:
     path = np.zeros(len(corpus.view), np.float32)
     if corpus.view.path_vector is not None and corpus.view.path_scale is not None:
         path = times(corpus.view.path_vector) * corpus.view.path_scale
-    score = own + (FILE_WEIGHT * file + PATH_WEIGHT * path)[corpus.entry]
-    return Dense(score.astype(np.float32), own, path, file)
+    score = (FILE_WEIGHT * file + PATH_WEIGHT * path)[corpus.entry]
+    score += own
+    return Dense(score, own, path, file)
 
 
 def cosines(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -54,8 +56,9 @@ def cosines(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _cosines(corpus: Corpus, times: Product) -> NDArray[np.float32]:
-    parts = [times(pack.array("vector")) * pack.array("scale") for pack in corpus.packs]
-    return np.concatenate([np.empty(0, np.float32), *parts])[corpus.row]
+    found = times(*(pack.array("vector") for pack in corpus.packs))
+    found *= np.concatenate([np.empty(0, np.float32), *(pack.array("scale") for pack in corpus.packs)])
+    return found[corpus.row]
 
 
 class Product:
@@ -69,16 +72,24 @@ class Product:
         shape = max(_BLOCK // len(vector), 1), len(vector)
         self._near, self._floats = np.empty(shape, np.int8), np.empty(shape, np.float32)
 
-    def __call__(self, rows: NDArray[np.int8]) -> NDArray[np.float32]:
-        found = np.empty((len(rows), 2), np.float32)
-        for start in range(0, len(rows), len(self._floats)):
-            block = rows[start : start + len(self._floats)]
+    def __call__(self, *arrays: NDArray[np.int8]) -> NDArray[np.float32]:
+        """The product of each row of all the arrays."""
+        found, end = np.empty((sum(map(len, arrays)), 2), np.float32), 0
+        for block in self._blocks(arrays):
             near, floats = self._near[: len(block)], self._floats[: len(block)]
-            # Memory is read twice as fast by a mere copy as by one that converts.
+            # Where memory is slow, or others read it too, a mere copy waits less for it than one that converts.
             np.copyto(near, block)
             np.copyto(floats, near)
-            np.matmul(floats, self._parts, out=found[start : start + len(block)])
-        return found[:, 0] * self._units[0] + found[:, 1] * self._units[1]
+            np.matmul(floats, self._parts, out=found[end : end + len(block)])
+            end += len(block)
+        product = found[:, 0] * self._units[0]
+        product += found[:, 1] * self._units[1]
+        return product
+
+    def _blocks(self, arrays: Iterable[NDArray[np.int8]]) -> Iterator[NDArray[np.int8]]:
+        for rows in arrays:
+            for start in range(0, len(rows), len(self._near)):
+                yield rows[start : start + len(self._near)]
 
 
 def _whole(values: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:

@@ -76,7 +76,7 @@ def features(
     )
     lexical_part = lexical.score[pool] / _best(lexical.score)
     evidence = lexical_part + _spread(dense.score[pool])
-    comment, section = (np.array([of == kind for of, _ in named], float) for kind in ("comment", "section"))
+    comment, section = (np.array([one == kind for one, _ in named], float) for kind in ("comment", "section"))
     continued = _continued(pool, entry, symbols, comment)
     defines = _defines(question, symbols) * (1 - continued) * (1 - comment)
     columns: dict[str, NDArray[np.floating]] = {

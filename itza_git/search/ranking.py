@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,20 +75,20 @@ def rank(
 
 def fused(corpus: Corpus, scores: Sequence[NDArray[np.float32]], allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
     """The pool, best first: reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) of the orders by each score."""
-    found = np.zeros(len(corpus))
-    for score in scores:
-        best = _best(score if allowed.all() else np.where(allowed[corpus.entry], score, 0), POOL)
-        found[best] += 1 / (FUSION_CONSTANT + np.arange(1, len(best) + 1))
-    return _best(found, POOL)
+    best = [_best(score if allowed.all() else np.where(allowed[corpus.entry], score, 0), POOL) for score in scores]
+    rank = np.concatenate([np.arange(1, len(one) + 1) for one in best])
+    passages, at = np.unique(np.concatenate(best), return_inverse=True)
+    return passages[_best(np.bincount(at, 1 / (FUSION_CONSTANT + rank)), POOL)]
 
 
-def _best(score: NDArray[np.floating], most: int) -> NDArray[np.int64]:
+def _best(score: NDArray[Any], most: int) -> NDArray[np.int64]:
     """The indexes of the greatest positive scores, in order; of equals the first comes first."""
     some = np.flatnonzero(score > 0)
+    value = score[some]
     if len(some) > most:
-        least = np.partition(score[some], -most)[-most]
-        some = some[score[some] >= least]
-    return some[np.argsort(-score[some], kind="stable")][:most]
+        enough = value >= np.partition(value, -most)[-most]
+        some, value = some[enough], value[enough]
+    return some[np.argsort(-value, kind="stable")][:most]
 
 
 @cache
