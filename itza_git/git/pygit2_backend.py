@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha1
 
 import pygit2
 from pygit2.enums import ObjectType
@@ -32,6 +34,7 @@ class Pygit2Repository(BaseRepository):
         super().__init__(location, variables)
         self._repository = repository
         self._odb = repository.odb
+        self._stores = list(self._odb.backends)
 
     def head(self) -> Head:
         try:
@@ -76,12 +79,22 @@ class Pygit2Repository(BaseRepository):
     def _content(self, what: str, id: bytes, kind: str) -> bytes:
         # 0.31 s for the 4,847 blobs of git's own tree, where `repository[id].data` took 0.59: one copy less.
         try:
-            found, content = self._odb.read(pygit2.Oid(raw=id))
+            found, content = self._read(pygit2.Oid(raw=id))
         except FOREIGN_ERRORS as e:
             raise self._unreadable(what, e) from e
         if found != ObjectType[kind.upper()]:
             raise UnreadableObject(f"{what} is not a {kind}", "git fsck")
         return content
+
+    def _read(self, id: pygit2.Oid) -> tuple[int, bytes]:
+        """The kind and the content of an object, checked here: libgit2's own check takes four times as long."""
+        for store in self._stores:
+            with suppress(*FOREIGN_ERRORS):  # it is in another one, or libgit2 says below what is wrong
+                kind, content = store.read(id)
+                named = b"%s %d\0" % (ObjectType(kind).name.lower().encode(), len(content))
+                if sha1(named + content, usedforsecurity=False).digest() == id.raw:
+                    return kind, content
+        return self._odb.read(id)
 
     def _unreadable(self, what: str, cause: Exception) -> UnreadableObject:
         if isinstance(cause, KeyError):
