@@ -70,9 +70,10 @@ def features(
     files, file = np.unique(entry, return_inverse=True)
     names = [_name(corpus.view.paths[e]) for e in files.tolist()]
     mentions = np.log2(1 + np.array(corpus.holding_each(["".join(name) for name in names]))) / 12
+    # Most symbols have no word of the question: for it they are all as good as none.
     asked = frozenset(rarity)
     by_symbol: Callable[[Callable[[str], float]], NDArray[np.float64]] = partial(
-        _each, [symbol if not asked.isdisjoint(_stems_of(symbol)) else "" for symbol in symbols]
+        _each, ["" if asked.isdisjoint(_stems_of(symbol)) else symbol for symbol in symbols]
     )
     lexical_part = lexical.score[pool] / _best(lexical.score)
     evidence = lexical_part + _spread(dense.score[pool])
