@@ -77,7 +77,6 @@ class Pygit2Repository(BaseRepository):
         return ObjectType(kind).name.lower(), int(size)
 
     def _content(self, what: str, id: bytes, kind: str) -> bytes:
-        # 0.31 s for the 4,847 blobs of git's own tree, where `repository[id].data` took 0.59: one copy less.
         try:
             found, content = self._read(pygit2.Oid(raw=id))
         except FOREIGN_ERRORS as e:
@@ -87,7 +86,11 @@ class Pygit2Repository(BaseRepository):
         return content
 
     def _read(self, id: pygit2.Oid) -> tuple[int, bytes]:
-        """The kind and the content of an object, checked here: libgit2's own check takes four times as long."""
+        """The kind and the content of an object, checked here: libgit2's own check takes four times as long.
+
+        0.26 s for the 4,847 blobs of git's own tree, where `odb.read` takes 0.33, and `repository[id].data`, with one
+        copy more, nearly twice that.
+        """
         for store in self._stores:
             with suppress(*FOREIGN_ERRORS):  # it is in another one, or libgit2 says below what is wrong
                 kind, content = store.read(id)
