@@ -39,7 +39,7 @@ LARGEST_AREA = 0.6
 DEEPEST_AREA = 4
 AREA_NAMES = 4
 # What is not there to test, to show, or from others.
-_OURS = ("code", "data", "docs", "news")
+_OURS = ("code", "data", "docs", "design", "news")
 _SHARING_MAIN = ("c", "cpp")
 _OTHER_MAIN = re.compile(rb"\b([a-z]\w*_main)\s*\(")
 _MAIN_IN_CLASS = ("java", "csharp", "kotlin", "scala")
@@ -261,7 +261,7 @@ class _Survey:
         ranked = [
             (order, _depth(path), path, entry)
             for entry in self.entries
-            if self.role[entry] in ("docs", "news") and is_prose(self.language[entry])
+            if self.role[entry] in ("docs", "design", "news") and is_prose(self.language[entry])
             for path in (self.paths[entry], *links.get(self.paths[entry], ()))
             if (order := reading_order(path)) is not None
         ]

@@ -19,6 +19,14 @@ from itza_git.search.roles import role_of
         ("docs/ru/docs/tutorial/store.md", "markdown", "translations"),
         ("docs/en/docs/tutorial/store.md", "markdown", "examples"),
         ("docs/tutorial/store.py", "python", "examples"),
+        ("ARCHITECTURE.md", "markdown", "design"),
+        ("docs/architecture.md", "markdown", "design"),
+        ("docs/internals/store.rst", "rst", "design"),
+        ("docs/design-of-the-store.txt", "text", "design"),
+        ("StoreDesignDocument.md", "markdown", "design"),
+        ("docs/designers.md", "markdown", "docs"),
+        ("src/design.py", "python", "code"),
+        ("docs/fr/architecture.md", "markdown", "translations"),
         ("vendor/store/README.md", "markdown", "vendored"),
         ("settings.json", "json", "data"),
         ("CHANGES.md", "markdown", "news"),
@@ -65,3 +73,17 @@ def test_what_is_new_to_the_program_is_no_news(question: str) -> None:
 )
 def test_who_speaks_of_what_is_his_own_asks_how_it_is_used(question: str, usage: bool) -> None:
     assert Question(question).asks_usage is usage
+
+
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [
+        ("Where does the documentation say how entries expire?", True),
+        ("¿Cómo se instala?", True),
+        ("How does it find an installed library?", False),
+        ("как находится установленная библиотека?", False),
+        ("installation", True),
+    ],
+)
+def test_documents_are_asked_for(question: str, is_asked: bool) -> None:
+    assert Question(question).is_about("docs") is is_asked

@@ -45,6 +45,7 @@ FIXED = {
     "role_tests": -3.3,
     "role_examples": -3.5,
     "role_docs": -3.0,
+    "role_design": -3.0,
     "role_news": -3.0,
     "told_not_shown": -1.5,
     "role_data": -2.0,

@@ -241,6 +241,8 @@ def _roles(
         "tests" if role == "code" and _is_test(symbol) else role for role, symbol in zip(roles, symbols, strict=True)
     ]
     asked = {role for role in ROLES if question.is_about(role)}
+    if "docs" in asked:
+        asked.add("design")
     telling = question.asks_mechanism and not asked
     told = {"docs", "examples", "translations"} if telling else set()
     used = {"docs", "examples", "data"} if question.asks_usage else set()

@@ -77,8 +77,8 @@ _ABOUT = {
     "docs": r"docs|documentation|documented|readme|tutorial|guide|installation|install"
     r"|licen[sc]e|contribut(?:e|ing)|how (?:do|can|should) (?:i|you|we)"
     r"|how to (?:use|configure|set|run|build|install|enable|write)"
-    r"|gu[ií]a|instal\w+|documentaci[oó]n|c[oó]mo (?:uso|puedo|se usa|configuro)"
-    r"|documentação|dokumentation|documentazione|документац\w+|anleitung|руководств\w+|installazione|установ\w+",
+    r"|gu[ií]a|instal[aeoóé]\w*|documentaci[oó]n|c[oó]mo (?:uso|puedo|se usa|configuro)"
+    r"|documentação|dokumentation|documentazione|документац\w+|anleitung|руководств\w+|installazion[ei]|установ(?:к\w+|ить)",
     "examples": r"examples?|samples?|demos?|ejemplos?|exemplos?|exemples?|beispiele?|esempio?|пример\w*",
 }
 # A word of an adjacent pair, written together (`rate limit` -> `ratelimit`), finds the identifier `RateLimit`.

@@ -39,7 +39,15 @@ _NEWS = re.compile(
     re.IGNORECASE,
 )
 
-ROLES = ("code", "tests", "examples", "docs", "translations", "news", "vendored", "data")
+# What tells how the program is made, to who works on it.
+_DESIGN = re.compile(
+    r"(?:.*[/_.-])?(?:architecture|design|internals?|technical|concepts?|explanations?|how[-_]it[-_]works|adrs?|rfcs?|decisions?)"
+    r"(?:[/_.-].*)?",
+    re.IGNORECASE,
+)
+_DESIGN_NAME = re.compile(r"\w*(?:Design|Architecture|Internals)(?:[A-Z.]\S*)?")
+
+ROLES = ("code", "tests", "examples", "docs", "design", "translations", "news", "vendored", "data")
 
 
 @lru_cache(1 << 14)
@@ -56,6 +64,8 @@ def role_of(path: bytes, language: str) -> str:
         return "examples"
     if is_prose(language) and _NEWS.fullmatch(text):
         return "news"
+    if is_prose(language) and (_DESIGN.fullmatch(text) or _DESIGN_NAME.fullmatch(text.rpartition("/")[2])):
+        return "design"
     if is_prose(language) or (_FOLDER["docs"].fullmatch(text) and not is_code(language)):
         return "docs"
     if _FOLDER["docs"].fullmatch(text):
