@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import simsimd
 from numpy.typing import NDArray
 
 from itza_git.search.corpus import Corpus
@@ -14,14 +14,6 @@ from itza_git.search.corpus import Corpus
 # so a rename embeds nothing.
 PATH_WEIGHT = 0.5
 FILE_WEIGHT = 0.4
-
-# int8 rows are multiplied as float32, so many numbers at a time: they stay in the cache, and are too few for linear
-# algebra to start threads, which on a busy machine wait for one another.
-_BLOCK = 1 << 17
-# Whole numbers up to 2 ** 24 are exact in float32. So is, in whatever order it is added up, the product of an int8 row
-# with whole numbers whose absolute values add up to this: a row has the same cosine to the last bit in whatever
-# block of whatever pack it lies.
-_EXACT = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,47 +48,33 @@ def cosines(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _cosines(corpus: Corpus, times: Product) -> NDArray[np.float32]:
-    found = times(*(pack.array("vector") for pack in corpus.packs))
-    found *= np.concatenate([np.empty(0, np.float32), *(pack.array("scale") for pack in corpus.packs)])
-    return found[corpus.row]
+    parts = [times(pack.array("vector")) * pack.array("scale") for pack in corpus.packs]
+    return np.concatenate([np.empty(0, np.float32), *parts])[corpus.row]
 
 
 class Product:
-    """Int8 rows times one vector; for a row the same to the last bit whatever rows stand beside it."""
+    """Int8 rows times one vector, which is taken as the sum of two of int8: 15 bits of each of its numbers.
+
+    Products of whole numbers are exact, so that a row has the same one to the last bit whatever rows stand beside it,
+    in whatever pack, on whatever machine.
+    """
 
     def __init__(self, vector: NDArray[np.float32]) -> None:
-        high, high_unit = _whole(vector)
-        low, low_unit = _whole(vector - high * high_unit)
-        self._parts = np.column_stack([high, low])
-        self._units = high_unit, low_unit
-        shape = max(_BLOCK // len(vector), 1), len(vector)
-        self._near, self._floats = np.empty(shape, np.int8), np.empty(shape, np.float32)
+        high, self._high_unit = _whole(vector.astype(np.float64))
+        low, self._low_unit = _whole(vector - high * self._high_unit)
+        self._parts = np.stack([high, low])
 
-    def __call__(self, *arrays: NDArray[np.int8]) -> NDArray[np.float32]:
-        """The product of each row of all the arrays."""
-        found, end = np.empty((sum(map(len, arrays)), 2), np.float32), 0
-        for block in self._blocks(arrays):
-            near, floats = self._near[: len(block)], self._floats[: len(block)]
-            # Where memory is slow, or others read it too, a mere copy waits less for it than one that converts.
-            np.copyto(near, block)
-            np.copyto(floats, near)
-            np.matmul(floats, self._parts, out=found[end : end + len(block)])
-            end += len(block)
-        product = found[:, 0] * self._units[0]
-        product += found[:, 1] * self._units[1]
-        return product
-
-    def _blocks(self, arrays: Iterable[NDArray[np.int8]]) -> Iterator[NDArray[np.int8]]:
-        for rows in arrays:
-            for start in range(0, len(rows), len(self._near)):
-                yield rows[start : start + len(self._near)]
+    def __call__(self, rows: NDArray[np.int8]) -> NDArray[np.float32]:
+        if not len(rows):
+            return np.empty(0, np.float32)
+        found = np.asarray(simsimd.cdist(rows, self._parts, metric="dot"))
+        return (found[:, 0] * self._high_unit + found[:, 1] * self._low_unit).astype(np.float32)
 
 
-def _whole(values: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
-    """Values as whole numbers, as great as may be for exact products, and what 1 stands for."""
-    # What rounding adds to their sum is less than their number.
-    unit = np.abs(values).sum() / np.float32(_EXACT - len(values)) or np.float32(1)
-    return np.rint(values / unit), unit
+def _whole(values: NDArray[np.float64]) -> tuple[NDArray[np.int8], float]:
+    """Values as whole numbers of up to 127, and what 1 stands for."""
+    unit = float(np.abs(values).max(initial=0)) / 127 or 1.0
+    return np.rint(values / unit).astype(np.int8), unit
 
 
 def _means(corpus: Corpus, values: NDArray[np.float32]) -> NDArray[np.float32]:
