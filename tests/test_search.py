@@ -19,6 +19,7 @@ from itza_git.search.lexical import lexical
 from itza_git.search.question import Question
 from itza_git.search.ranking import Evidence
 from itza_git.search.retrieval import Found, search
+from itza_git.store.postings import BEGINNING, WRITTEN
 from itza_git.words import Bags
 from tests.counting import DIMENSION, Counting, Index
 from tests.repository import Repo
@@ -240,7 +241,9 @@ def test_the_lexical_evidence_is_that_of_each_passage_by_itself(project: Repo) -
     assert corpus.row[one] == corpus.row[copy]
     alone = lexical(corpus, {"alpha": 1.0, "twin": 0.5}, forms).score
     assert alone[one] == alone[copy] == found.score[one] < found.score[copy]
-    assert found.begins[one] == found.begins[copy] > found.written[one] == found.written[copy] > 0
+    (begins, _), (written, _) = parts = [found.part(mark, np.array([one, copy])) for mark in (BEGINNING, WRITTEN)]
+    assert all(part[0] == part[1] for part in parts)
+    assert begins > written > 0
     assert corpus.holding("alpha") == 2
 
 

@@ -20,6 +20,7 @@ from itza_git.search.forms import stem
 from itza_git.search.lexical import Lexical, idf_of
 from itza_git.search.question import Question
 from itza_git.search.roles import ROLES
+from itza_git.store.postings import BEGINNING, WRITTEN
 from itza_git.words import words
 
 T = TypeVar("T")
@@ -87,15 +88,15 @@ def features(
         "file_lexical": (corpus.best_of_entries(lexical.score, files) / _best(lexical.score))[file],
         "file_bm25": lexical.file_score[entry] / _best(lexical.file_score),
         "file_sum": _sums(entry, evidence),
-        "begins": lexical.begins[pool],
-        "written": lexical.written[pool],
+        "begins": lexical.part(BEGINNING, pool),
+        "written": lexical.part(WRITTEN, pool),
         "like_best": _like_best(corpus, pool, evidence),
         "name": np.array([_cover(name, rarity) for name in names])[file],
         "symbol": by_symbol(lambda symbol: max(_cover(name, rarity) for name in _last_parts(symbol))),
         "named": by_symbol(lambda symbol: _known_part(_last_parts(symbol)[0], rarity)),
         "defines": defines,
         "defines_asked": defines * (1 - section) * question.asks_definition,
-        "unmatched": (lexical.share[pool] == 0).astype(float) * bool(lexical.share.any()),
+        "unmatched": (lexical.score[pool] == 0).astype(float) * bool(lexical.score.any()),
         "mentions": mentions[file],
         "head": (pool == corpus.first_passage[entry]).astype(float),
         "continued": continued,
@@ -104,7 +105,7 @@ def features(
     columns |= _roles(corpus, question, entry, symbols)
     if question.is_sentence:
         # A configuration file that explains itself is read for that, as a document is.
-        columns["role_data"] *= 1 - np.minimum(EXPLAINED * lexical.written[pool], 1)
+        columns["role_data"] *= 1 - np.minimum(EXPLAINED * columns["written"], 1)
     return np.column_stack([columns[name] for name in COLUMNS]).astype(np.float32)
 
 
