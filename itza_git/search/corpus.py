@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,12 +181,9 @@ class Corpus:
     def holds(self, terms: Sequence[str], passages: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
         """Of each term, which of a few passages have it in their text or their path."""
         keys = asked_keys(terms)
-        held = np.zeros((len(terms), len(passages)), bool)
-        for number, entry, _ in self.view.path_terms.found(keys):
-            held[number] = _are_among(entry, self.entry[passages])
+        held = self.view.path_terms.held(keys, self.entry[passages])
         for pack, at, rows in self._by_pack(passages):
-            for number, row, _ in pack.field("body").found(keys):
-                held[number, at] |= _are_among(row, rows)
+            held[:, at] |= pack.field("body").held(keys, rows)
         return dict(zip(terms, held, strict=True))
 
     def known(self, terms: Sequence[str]) -> list[str]:
@@ -308,10 +305,3 @@ def ranges(first: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int
     """So many numbers from each first one on, one range after the other."""
     ends = np.cumsum(count)
     return np.asarray(np.arange(int(count.sum())) + np.repeat(first - (ends - count), count))
-
-
-def _are_among(ascending: NDArray[Any], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of a few numbers are among ascending ones, of which there is one at least."""
-    # Of one type, or all of the ascending ones are converted to that of the others.
-    same = wanted.astype(ascending.dtype)
-    return np.asarray(ascending.take(ascending.searchsorted(same), mode="clip") == same)

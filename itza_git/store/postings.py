@@ -68,6 +68,16 @@ class Postings:
         ):
             yield number, self.row[first:last], self.count[first:last]
 
+    def held(self, keys: NDArray[np.uint64], rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of a few rows hold each key, (keys, rows)."""
+        some = list(self.found(keys))
+        number, end = np.array([n for n, *_ in some], np.int64), np.cumsum([len(row) for _, row, _ in some])
+        row_of_all = np.concatenate([self.row[:0], *(row for _, row, _ in some)])
+        held = np.zeros((len(keys), len(rows)), bool)
+        for at, row in enumerate(rows.tolist()):
+            held[number[end.searchsorted(np.flatnonzero(row_of_all == row), side="right")], at] = True
+        return held
+
     def sections(self, field: str) -> dict[str, NDArray[Any]]:
         """The arrays by their names in a container."""
         return {f"{field}.{name}": getattr(self, name) for name in self.__slots__}
