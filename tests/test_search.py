@@ -241,7 +241,7 @@ def test_the_lexical_evidence_is_that_of_each_passage_by_itself(project: Repo) -
     assert corpus.row[one] == corpus.row[copy]
     alone = lexical(corpus, {"alpha": 1.0, "twin": 0.5}, forms).score
     assert alone[one] == alone[copy] == found.score[one] < found.score[copy]
-    (begins, _), (written, _) = parts = [found.part(mark, np.array([one, copy])) for mark in (BEGINNING, WRITTEN)]
+    (begins, _), (written, _) = parts = found.parts((BEGINNING, WRITTEN), np.array([one, copy]))
     assert all(part[0] == part[1] for part in parts)
     assert begins > written > 0
     assert corpus.holding("alpha") == 2

@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 # Terms whose number of passages is kept for the next question.
 MOST_REMEMBERED = 1 << 14
+# The passage of a row that this tree does not have: whatever is added to it, it stays below 0.
+NOWHERE = -(1 << 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +134,8 @@ class Corpus:
 
     @cached_property
     def _first_of_row(self) -> NDArray[np.int64]:
-        """The first passage of each row; len(self) for rows of other trees."""
-        first = np.full(self.rows, len(self))
+        """The first passage of each row; NOWHERE for rows of other trees."""
+        first = np.full(self.rows, NOWHERE)
         first[self.row[::-1]] = np.arange(len(self))[::-1]
         return first
 
@@ -144,16 +146,13 @@ class Corpus:
         more = more[np.argsort(self.row[more], kind="stable")]
         return self.copies > 1, more, self.row[more]
 
-    def passages_at(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """All passages of rows, each with the index of its row there; a row of other trees has none."""
-        first = self._first_of_row[rows]
-        here = np.flatnonzero(first < len(self))
+    def passages_at(self, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The first passage of each row, NOWHERE in other trees; the further ones, behind the indexes of their rows."""
         are_several, more, row_of_more = self._again
         several = np.flatnonzero(are_several[rows])
         start = row_of_more.searchsorted(rows[several])
         count = self.copies[rows[several]] - 1
-        passages = np.concatenate([first[here], more[ranges(start, count)]])
-        return np.concatenate([here, np.repeat(several, count)]), passages
+        return self._first_of_row[rows], np.repeat(several, count), more[ranges(start, count)]
 
     def holding(self, term: str) -> int:
         """How many passages of the tree hold a term in their text."""

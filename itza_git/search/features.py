@@ -78,6 +78,7 @@ def features(
     )
     lexical_part = lexical.score[pool] / _best(lexical.score)
     evidence = lexical_part + _spread(dense.score[pool])
+    begins, written = lexical.parts((BEGINNING, WRITTEN), pool)
     comment, section = (np.array([one == kind for one, _ in named], float) for kind in ("comment", "section"))
     continued = _continued(pool, entry, symbols, comment)
     defines = _defines(question, symbols) * (1 - continued) * (1 - comment)
@@ -88,8 +89,8 @@ def features(
         "file_lexical": (corpus.best_of_entries(lexical.score, files) / _best(lexical.score))[file],
         "file_bm25": lexical.file_score[entry] / _best(lexical.file_score),
         "file_sum": _sums(entry, evidence),
-        "begins": lexical.part(BEGINNING, pool),
-        "written": lexical.part(WRITTEN, pool),
+        "begins": begins,
+        "written": written,
         "like_best": _like_best(corpus, pool, evidence),
         "name": np.array([_cover(name, rarity) for name in names])[file],
         "symbol": by_symbol(lambda symbol: max(_cover(name, rarity) for name in _last_parts(symbol))),
@@ -105,7 +106,7 @@ def features(
     columns |= _roles(corpus, question, entry, symbols)
     if question.is_sentence:
         # A configuration file that explains itself is read for that, as a document is.
-        columns["role_data"] *= 1 - np.minimum(EXPLAINED * columns["written"], 1)
+        columns["role_data"] *= 1 - np.minimum(EXPLAINED * written, 1)
     return np.column_stack([columns[name] for name in COLUMNS]).astype(np.float32)
 
 
