@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from itza_git.answering.citation import LINES, WORKTREE, Citation, parse, render
-from itza_git.chunking.lines import first_lines, split_lines
+from itza_git.chunking.lines import some_lines, split_lines
 from itza_git.errors import UnreadableObject, UsageError
 from itza_git.git import Repository
 from itza_git.paths import quote
@@ -47,15 +47,16 @@ def hits(
     read = cache(repository.read)
     for passage in passages:
         try:
-            lines = first_lines(read(passage.blob), passage.last + context[1])
+            first = max(passage.first - context[0], 1)
+            lines = _decoded(some_lines(read(passage.blob), first, passage.last + context[1]))
         except UnreadableObject:
             continue
-        if passage.last <= len(lines):
-            text = "\n".join(_decoded(lines[passage.first - 1 : passage.last]))
+        begin, end = passage.first - first, passage.last + 1 - first
+        if end <= len(lines):
+            text = "\n".join(lines[begin:end])
             at = None if passage.path in changed else commit.id
             citation = cite(repository, passage.path, passage.first, passage.last, at)
-            before = tuple(_decoded(lines[max(passage.first - 1 - context[0], 0) : passage.first - 1]))
-            after = tuple(_decoded(lines[passage.last : passage.last + context[1]]))
+            before, after = tuple(lines[:begin]), tuple(lines[end:])
             found.append(Hit(passage, text, citation, at.hex() if at else WORKTREE, before=before, after=after))
     return found
 

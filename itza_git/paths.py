@@ -16,7 +16,10 @@ def quote(path: bytes) -> str:
     Beyond git's rule, characters that do not print (bidirectional overrides, zero-width and private ones, line
     separators) are escaped too: a file name must not be able to rewrite a terminal's line or look like another.
     """
-    pieces = [_piece(character) for character in path.decode("utf-8", "surrogateescape")]
+    text = path.decode("utf-8", "surrogateescape")
+    if text.isprintable() and '"' not in text and "\\" not in text:  # nearly all are, and an answer has many
+        return text
+    pieces = [_piece(character) for character in text]
     quoted = "".join(pieces)
     return quoted if all(len(piece) == 1 for piece in pieces) else f'"{quoted}"'
 

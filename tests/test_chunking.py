@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from itza_git.chunking import VERSION, chunk, grammars
 from itza_git.chunking.chunkers import CHUNKERS
-from itza_git.chunking.lines import CEILING, first_lines, is_blank, split_lines
+from itza_git.chunking.lines import CEILING, is_blank, some_lines, split_lines
 from itza_git.records import KINDS, Chunk
 from tests.snippets import SNIPPETS
 
@@ -185,6 +185,6 @@ def test_a_parse_that_takes_too_much_memory_is_given_up(monkeypatch: pytest.Monk
     assert grammars.parse(b"a = 1\n", "lua") is not None
 
 
-@given(st.text("a\n\r", max_size=20), st.integers(0, 30))
-def test_the_first_lines_are_those_of_all_lines(text: str, most: int) -> None:
-    assert first_lines(text.encode(), most) == split_lines(text.encode())[:most]
+@given(st.text("a\n\r", max_size=20), st.integers(1, 30), st.integers(0, 30))
+def test_some_lines_are_those_of_all_lines(text: str, first: int, last: int) -> None:
+    assert some_lines(text.encode(), first, last) == split_lines(text.encode())[first - 1 : last]

@@ -177,13 +177,13 @@ class Corpus:
             for number, row, _ in postings.found(keys):
                 self._holding[terms[number]] += int(self.copies[offset + row.astype(np.int64)].sum())
 
-    def holds(self, terms: Sequence[str], passages: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
-        """Of each term, which of a few passages have it in their text or their path."""
+    def holds(self, terms: Sequence[str], passages: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Of each term, which of a few passages have it in their text or their path, (terms, passages)."""
         keys = asked_keys(terms)
         held = self.view.path_terms.held(keys, self.entry[passages])
         for pack, at, rows in self._by_pack(passages):
             held[:, at] |= pack.field("body").held(keys, rows)
-        return dict(zip(terms, held, strict=True))
+        return held
 
     def known(self, terms: Sequence[str]) -> list[str]:
         """Those of the terms that any passage has in its text or its path."""

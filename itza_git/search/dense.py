@@ -79,6 +79,7 @@ def _whole(values: NDArray[np.float64]) -> tuple[NDArray[np.int8], float]:
 
 def _means(corpus: Corpus, values: NDArray[np.float32]) -> NDArray[np.float32]:
     """The mean of the values of each entry's passages; 0 for an entry without any."""
-    count = corpus.passages_of_entry
-    total = np.bincount(corpus.entry, weights=values, minlength=len(corpus.view))
-    return (total / np.maximum(count, 1)).astype(np.float32)
+    count, mean = corpus.passages_of_entry, np.zeros(len(corpus.view), np.float32)
+    some = np.flatnonzero(count)
+    mean[some] = np.add.reduceat(values, corpus.first_passage[some], dtype=float) / count[some]
+    return mean

@@ -202,10 +202,12 @@ def _continued(
     """1 where an earlier passage of the file bears the same name, and is not the comment above the declaration."""
     continued = np.zeros(len(pool))
     begun: set[tuple[int, str]] = set()
-    for at in np.argsort(pool).tolist():
-        name = int(entry[at]), symbols[at]
-        continued[at] = bool(symbols[at]) and name in begun
-        if not comment[at]:
+    order = np.argsort(pool)
+    for at, file, comments in zip(order.tolist(), entry[order].tolist(), comment[order].tolist(), strict=True):
+        name = file, symbols[at]
+        if name in begun and symbols[at]:
+            continued[at] = 1
+        elif not comments:
             begun.add(name)
     return continued
 

@@ -93,16 +93,11 @@ def _judged(
 ) -> Found:
     numbers = np.array([r.passage for r in best], np.int64)
     cosine = float(nearness.own[numbers].max(initial=0.0))
-    # A word of another language is here when one of its English words is.
-    said = {word: list(dict.fromkeys([word, *english])) for word, english in question.asked.items()}
-    others = {word: [other for one in ones for other in forms(one)] for word, ones in said.items()}
-    holds = corpus.holds([one for ones in (*said.values(), *others.values()) for one in ones], numbers)
-    held = np.zeros((len(said), len(numbers)))
-    for at, word in enumerate(said):
-        held[at] = np.maximum(_any(holds, said[word]), OTHER_FORM * _any(holds, others[word]))
+    said = {word: _said(word, english) for word, english in question.asked.items()}
+    held = _held(corpus, list(said.values()), numbers)
     lacking = [word for at, word in enumerate(said) if not held[at].any()]
-    known = set(corpus.known([one for word in lacking for one in (*said[word], *others[word])]))
-    unknown = [word for word in lacking if known.isdisjoint(said[word]) and known.isdisjoint(others[word])]
+    known = set(corpus.known([one for word in lacking for one in said[word]]))
+    unknown = [word for word in lacking if known.isdisjoint(said[word])]
     weight = np.array([_weight(question, word, lacking, unknown) for word in said])
     coverage = float((weight @ held).max(initial=0.0) / weight.sum()) if len(weight) else 0.0
     strength = 0.0
@@ -118,9 +113,19 @@ def _weight(question: Question, word: str, lacking: Sequence[str], unknown: Sequ
     return UNTRANSLATED if word in unknown and question.asked[word] == [word] else TRANSLATED
 
 
-def _any(holds: Mapping[str, NDArray[np.bool_]], words: Sequence[str]) -> NDArray[np.bool_]:
-    """Which passages hold any of the words; none where there is no word."""
-    return np.asarray(np.any([holds[word] for word in words], axis=0))
+def _said(word: str, english: Sequence[str]) -> dict[str, float]:
+    """What says a word, and how much that counts: itself, its English words, for any of them will do, other forms."""
+    ones = dict.fromkeys([word, *english], 1.0)
+    return {other: OTHER_FORM for one in ones for other in forms(one)} | ones
+
+
+def _held(corpus: Corpus, said: Sequence[Mapping[str, float]], passages: NDArray[np.int64]) -> NDArray[np.floating]:
+    """How much of each word each passage holds, (words, passages), 0..1. said: what says each word."""
+    if not said:
+        return np.zeros((0, len(passages)))
+    counts = np.array([count for ones in said for count in ones.values()])
+    holds = corpus.holds([one for ones in said for one in ones], passages) * counts[:, None]
+    return np.asarray(np.maximum.reduceat(holds, np.cumsum([0, *map(len, said[:-1])]), axis=0))
 
 
 def _size(question: Question) -> float:
