@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from itza_git.search.forms import stem
+
 ENGLISH = "en"
 TABLES = Path(__file__).with_name("tables")
 
@@ -188,8 +190,20 @@ class Table:
 @cache
 def table(language: str) -> Table:
     """The table of a language, read when the first question in it comes; empty for a language without one."""
+    return Table(_entries(language), language in COMPOUNDING)
+
+
+def _entries(language: str) -> dict[str, str]:
     path = TABLES / f"{language}.tsv"
-    if not path.is_file():
-        return Table({})
-    lines = path.read_text("utf-8").splitlines()
-    return Table(dict(line.split("\t") for line in lines if not line.startswith("# ")), language in COMPOUNDING)
+    lines = path.read_text("utf-8").splitlines() if path.is_file() else []
+    return dict(line.split("\t") for line in lines if not line.startswith("# "))
+
+
+def synonyms(word: str) -> list[str]:
+    """Other English words for an English one in any of its forms, the likeliest first."""
+    return _synonyms().get(stem(word), [])
+
+
+@cache
+def _synonyms() -> dict[str, list[str]]:
+    return {stem(word): others.split(" ") for word, others in _entries(ENGLISH).items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Callable, Iterable
@@ -83,6 +84,8 @@ _ABOUT = {
 }
 # A word of an adjacent pair, written together (`rate limit` -> `ratelimit`), finds the identifier `RateLimit`.
 PAIR_WEIGHT = 0.5
+# Another word for one that is asked weighs so much; of several each that divided by the root of their number.
+SYNONYM_WEIGHT = 0.5
 # What a word of another language weighs at least, beside its English words, where the tree has it at all.
 TRANSLATED_WEIGHT = 0.2
 _SHARES = {1: (1.0,), 2: (2 / 3, 1 / 3)}
@@ -197,7 +200,15 @@ class Question:
         for term in words.terms(self.text)[: 2 * MOST_WORDS]:
             if term not in STOP_WORDS and (term not in weights or weights[term] < 1) and term not in split:
                 weights[term] = 1.0
-        return weights
+        return {**self.synonyms, **weights}
+
+    @cached_property
+    def synonyms(self) -> dict[str, float]:
+        """What else the code may call it, with weights. Key words are its own, and a translation has others already."""
+        if not self.is_sentence or self.language != languages.ENGLISH:
+            return {}
+        found = [languages.synonyms(word) for word in self.content_words]
+        return {other: SYNONYM_WEIGHT / math.sqrt(len(others)) for others in found for other in others}
 
     @cached_property
     def forms(self) -> dict[str, list[str]]:

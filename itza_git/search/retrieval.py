@@ -81,6 +81,7 @@ def search(
     passages = joined((corpus.passage(r.passage, r.score, r.parts) for r in ranked), limit)
     found = _judged(corpus, passages, ranked[:5], question, nearness)
     nothing = len(found.unknown) == len(question.asked) and found.cosine < NEAR
+    nothing = nothing and not corpus.known(list(question.synonyms))
     return replace(found, passages=[]) if nothing and not nearest else found
 
 
