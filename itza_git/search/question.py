@@ -200,15 +200,20 @@ class Question:
         for term in words.terms(self.text)[: 2 * MOST_WORDS]:
             if term not in STOP_WORDS and (term not in weights or weights[term] < 1) and term not in split:
                 weights[term] = 1.0
-        return {**self.synonyms, **weights}
+        return {**self._synonyms, **weights}
 
     @cached_property
-    def synonyms(self) -> dict[str, float]:
-        """What else the code may call it, with weights. Key words are its own, and a translation has others already."""
+    def _synonyms(self) -> dict[str, float]:
+        """Synonyms of all words, with weights."""
+        found = list(self.synonyms.values())
+        return {other: SYNONYM_WEIGHT / math.sqrt(len(others)) for others in found for other in others}
+
+    @cached_property
+    def synonyms(self) -> dict[str, list[str]]:
+        """What else the code may call a word. Key words are its own, and a translation has other words already."""
         if not self.is_sentence or self.language != languages.ENGLISH:
             return {}
-        found = [languages.synonyms(word) for word in self.content_words]
-        return {other: SYNONYM_WEIGHT / math.sqrt(len(others)) for others in found for other in others}
+        return {word: others for word in self.content_words if (others := languages.synonyms(word))}
 
     @cached_property
     def forms(self) -> dict[str, list[str]]:

@@ -31,6 +31,8 @@ MOST_COUNTED = 8
 NEAR = 0.34
 # A word that stands there in another form counts so much of one that stands there as it is asked.
 OTHER_FORM = 0.8
+# And one that stands there in another word.
+SYNONYM = 0.5
 # What a lacking word of another language weighs against one that is there: its translation can be wrong, and what
 # neither the tree nor the table knows tells mostly of the table. A name needs no translation, and weighs in full.
 TRANSLATED = 0.6
@@ -41,9 +43,9 @@ UNTRANSLATED = 0.4
 class Found:
     """Passages, best first, and what the question asks that none of the best holds.
 
-    coverage: the part of the question's words, other forms and translations included, that one of the best five
-    passages holds, 0..1. cosine: similarity of the nearest of them. unknown: content words that no passage of the tree
-    holds, in any form; lacking: words that the best five lack. strength: how much speaks for an answer in them.
+    coverage: the part of the question's words, other forms, translations and synonyms included, that one of the best
+    five passages holds, 0..1. cosine: similarity of the nearest of them. unknown: content words that no passage of the
+    tree holds, in any of these; lacking: words that the best five lack. strength: how much speaks for an answer.
     """
 
     passages: list[Passage]
@@ -81,7 +83,6 @@ def search(
     passages = joined((corpus.passage(r.passage, r.score, r.parts) for r in ranked), limit)
     found = _judged(corpus, passages, ranked[:5], question, nearness)
     nothing = len(found.unknown) == len(question.asked) and found.cosine < NEAR
-    nothing = nothing and not corpus.known(list(question.synonyms))
     return replace(found, passages=[]) if nothing and not nearest else found
 
 
@@ -94,7 +95,7 @@ def _judged(
 ) -> Found:
     numbers = np.array([r.passage for r in best], np.int64)
     cosine = float(nearness.own[numbers].max(initial=0.0))
-    said = {word: _said(word, english) for word, english in question.asked.items()}
+    said = {word: _said(question, word, english) for word, english in question.asked.items()}
     held = _held(corpus, list(said.values()), numbers)
     lacking = [word for at, word in enumerate(said) if not held[at].any()]
     known = set(corpus.known([one for word in lacking for one in said[word]]))
@@ -114,10 +115,11 @@ def _weight(question: Question, word: str, lacking: Sequence[str], unknown: Sequ
     return UNTRANSLATED if word in unknown and question.asked[word] == [word] else TRANSLATED
 
 
-def _said(word: str, english: Sequence[str]) -> dict[str, float]:
-    """What says a word, and how much that counts: itself, its English words, for any of them will do, other forms."""
+def _said(question: Question, word: str, english: Sequence[str]) -> dict[str, float]:
+    """What says a word, and how much that counts: itself or any of its English words, other forms, synonyms."""
     ones = dict.fromkeys([word, *english], 1.0)
-    return {other: OTHER_FORM for one in ones for other in forms(one)} | ones
+    others = dict.fromkeys(question.synonyms.get(word, ()), SYNONYM)
+    return others | {other: OTHER_FORM for one in ones for other in forms(one)} | ones
 
 
 def _held(corpus: Corpus, said: Sequence[Mapping[str, float]], passages: NDArray[np.int64]) -> NDArray[np.floating]:
