@@ -36,7 +36,7 @@ from itza_git.search.dense import dense
 from itza_git.search.features import COLUMNS, features
 from itza_git.search.lexical import lexical
 from itza_git.search.question import Question
-from itza_git.search.ranking import REPEATED, fused, saturated
+from itza_git.search.ranking import REPEATED, candidates, saturated
 
 WEIGHTS = Path(__file__).parents[1] / "itza_git" / "search" / "weights.json"
 # For key words. Every answer of that benchmark is code, so it would teach that documents, examples and tests never
@@ -94,7 +94,7 @@ def examples(queries: Path, folder: Path) -> list[Example]:
                 question = Question(query["query"], corpus.holding)
                 words = lexical(corpus, question.terms, question.forms)
                 near = dense(corpus, itza.embedder.embed_question(question.content))
-                pool = fused(corpus, [words.score, near.score], everything)
+                pool = candidates(corpus, question, words, near, everything)
                 table = features(corpus, question, words, near, pool)
                 found.append(_example(corpus, query, pool, table, question.is_sentence))
     return found

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itza_git.search.corpus import Corpus
+from itza_git.search.defining import defined_part, names_of
 from itza_git.search.dense import Dense
 from itza_git.search.forms import stem
 from itza_git.search.lexical import Lexical, idf_of
@@ -175,12 +176,6 @@ def _stems_of(symbol: str) -> frozenset[str]:
     return frozenset[str]().union(*map(_stems, _last_parts(symbol)))
 
 
-@lru_cache(1 << 14)
-def _joined(name: str) -> str:
-    """The words of a name written together: whatever joins them there, `open_store` and `OpenStore` are equal."""
-    return "".join(words(name))
-
-
 def _cover(name: tuple[str, ...], rarity: Mapping[str, float]) -> float:
     """The harmonic mean of the part of a name's words that is asked for and the part of the question that it is."""
     stems = _stems(name)
@@ -213,22 +208,9 @@ def _continued(
 
 
 def _defines(question: Question, symbols: Sequence[str]) -> NDArray[np.float64]:
-    """1 where a passage defines what the question names, to the letter; 0.5 where it is spelled in another way."""
-    named = {name.removesuffix("()") for name in question.names}
-    if not named and question.defined_name:
-        named = {question.defined_name}
-    elif not named and len(question.content_words) <= 2:
-        named = {"".join(map(question.as_written, question.content_words))}
-    joined = {_joined(name) for name in named} - {""}
-    return _each(symbols, lambda symbol: _defined_part(symbol, named, joined)) if joined else np.zeros(len(symbols))
-
-
-def _defined_part(symbol: str, named: set[str], joined: set[str]) -> float:
-    """How well one of the names in a symbol is one of those named; of a qualified name the last part will do."""
-    forms = [form for name in symbol.split(", ") for form in (name, name.rpartition(".")[2])]
-    if not named.isdisjoint(forms):
-        return 1.0
-    return 0.5 if any(_joined(form) in joined for form in forms) else 0.0
+    """How well each symbol is what the question names; see `defined_part`."""
+    names = names_of(question)
+    return _each(symbols, lambda symbol: defined_part(symbol, names)) if names.joined else np.zeros(len(symbols))
 
 
 @lru_cache(1 << 14)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itza_git.search.corpus import Corpus
+from itza_git.search.defining import defining
 from itza_git.search.dense import Dense
 from itza_git.search.features import COLUMNS, features
 from itza_git.search.lexical import Lexical
@@ -61,12 +62,13 @@ def rank(
     evidence: Evidence = Evidence.ALL,
 ) -> list[Ranked]:
     """The best passages. allowed: entries that may be found."""
-    lists = {Evidence.LEXICAL: [lexical.score], Evidence.DENSE: [dense.score]}
-    pool = fused(corpus, lists.get(evidence, [lexical.score, dense.score]), allowed)
+    if evidence is not Evidence.ALL:
+        lists = {Evidence.LEXICAL: [lexical.score], Evidence.DENSE: [dense.score]}
+        best = fused(corpus, lists.get(evidence, [lexical.score, dense.score]), allowed)[:limit]
+        return [Ranked(passage, 1 / (1 + at), {}) for at, passage in enumerate(best.tolist())]
+    pool = candidates(corpus, question, lexical, dense, allowed)
     if not len(pool):
         return []
-    if evidence is not Evidence.ALL:
-        return [Ranked(passage, 1 / (1 + at), {}) for at, passage in enumerate(pool[:limit].tolist())]
     parts = features(corpus, question, lexical, dense, pool) * weights()[:, int(question.is_sentence)]
     order = saturated(corpus.entry[pool], parts.sum(axis=1), REPEATED[question.is_sentence], limit)
     top = order[0][1]
@@ -76,8 +78,18 @@ def rank(
     ]
 
 
+def candidates(
+    corpus: Corpus, question: Question, lexical: Lexical, dense: Dense, allowed: NDArray[np.bool_]
+) -> NDArray[np.int64]:
+    """The pool: what both orders have first, and what defines what the question names."""
+    pool = fused(corpus, [lexical.score, dense.score], allowed)
+    more = defining(corpus, question, lexical.score)
+    more = more[allowed[corpus.entry[more]]]
+    return np.concatenate([pool, more[~np.isin(more, pool)]])
+
+
 def fused(corpus: Corpus, scores: Sequence[NDArray[np.float32]], allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The pool, best first: reciprocal rank fusion (Cormack, Clarke and Büttcher 2009) of the orders by each score."""
+    """The best of several scores, by reciprocal rank fusion of their orders (Cormack, Clarke and Büttcher 2009)."""
     best = [_best(score if allowed.all() else np.where(allowed[corpus.entry], score, 0), POOL) for score in scores]
     rank = np.concatenate([np.arange(1, len(one) + 1) for one in best])
     passages, at = np.unique(np.concatenate(best), return_inverse=True)
