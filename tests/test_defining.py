@@ -56,6 +56,32 @@ def test_a_remark_that_fills_a_chunk_defines_nothing_in_any_language(name: str, 
     assert named[-1].kind != "comment"
 
 
+def test_a_definition_that_shares_its_chunk_with_a_remark_below_is_one() -> None:
+    source = "def strip(a):\n    return a\n\n" + "# A remark.\n" * 42 + "def second(a):\n    return strip(a)\n"
+    first, *_, last = chunk(source.encode(), "python")
+    assert (first.kind, first.symbol, last.kind) == ("function", "strip, second", "function")
+
+
+@pytest.mark.parametrize(
+    ("language", "source"),
+    [
+        ("scala", "@anno\n/**\n*/\nclass Foo {\n" + "\n" * 38 + "  def bar = 1\n}\n"),
+        ("csharp", "/*\n*/\n[Attr]\n/*\n*/\nclass Foo {\n" + "\n" * 45 + "  int bar() { return 1; }\n}\n"),
+    ],
+)
+def test_no_declaration_is_in_a_comment(language: str, source: str) -> None:
+    at = source.splitlines().index("class Foo {") + 1
+    assert next(one for one in chunk(source.encode(), language) if one.first <= at <= one.last).kind != "comment"
+
+
+def test_each_variant_of_a_function_is_a_definition(repo: Repo) -> None:
+    filler = "".join(f"    let x{n} = {n};\n" for n in range(20))
+    other = f"fn other() {{\n{filler}}}\n"
+    repo.write("a.rs", "\n".join(f"#[cfg(os = {n})]\nfn from_path() {{\n{filler}}}\n\n{other}" for n in range(3)))
+    repo.commit()
+    assert len([one for one in found(repo, "from_path") if one.parts.get("defines", 0) > 0]) == 3
+
+
 def test_a_name_alone_finds_the_declaration_below_its_long_comment(repo: Repo) -> None:
     repo.write("src/Store.java", JAVA)
     repo.write("src/Shop.java", "package a;\n\npublic class Shop {\n    Store store = new Store();\n}\n")

@@ -326,3 +326,14 @@ def test_what_a_comment_says_tells_more_than_the_same_words_in_code(project: Rep
     parts = {passage.path.decode(): passage.parts for passage in found.passages}
     assert parts["src/two.py"]["written"] > parts["src/one.py"].get("written", 0.0) == 0.0
     assert parts["src/one.py"]["begins"] > parts["src/two.py"].get("begins", 0.0) == 0.0
+
+
+def test_the_parts_of_a_hit_add_up_to_its_score(project: Repo) -> None:
+    project.write("src/long.py", "\n\n".join(f"def evict_oldest_{n}(c):\n" + "    c.evict()\n" * 24 for n in range(4)))
+    project.commit()
+    passages = find(Index(project.path), "evict oldest").passages
+    sums = [sum(one.parts.values()) for one in passages]
+    assert any("repeated" in one.parts for one in passages)
+    for one, told in zip(passages, sums, strict=True):
+        # The score has four digits, each part two.
+        assert one.score == pytest.approx(np.exp(told - sums[0]), rel=0.2, abs=1e-4)

@@ -52,26 +52,25 @@ def counts(language: str, **pairs: str) -> Counts:
     return Counts(language, [Aligned(word, one, 0.5, 5.0) for word, many in pairs.items() for one in many.split()])
 
 
-def test_what_two_languages_translate_alike_is_a_synonym() -> None:
-    spanish, german = counts("es", respuesta="answer response", nombre="name"), counts("de", antwort="response answer")
-    assert synonyms([spanish, german], [], {}) == {"answer": ["response"], "response": ["answer"]}
+def alike(pair: str) -> list[Counts]:
+    return [counts("es", palabra=pair), counts("de", wort=pair), counts("fr", mot=pair)]
 
 
-def test_what_one_language_alone_translates_alike_is_none() -> None:
-    assert (
-        synonyms([counts("es", orden="order command"), counts("de", befehl="command", sortierung="order")], [], {})
-        == {}
-    )
+def test_what_three_languages_translate_alike_is_a_synonym() -> None:
+    assert synonyms(alike("answer response"), [], {}) == {"answer": ["response"], "response": ["answer"]}
+
+
+def test_what_two_languages_alone_translate_alike_is_none() -> None:
+    assert synonyms([*alike("answer response")[:2], counts("fr", nom="name")], [], {}) == {}
 
 
 def test_what_stands_in_the_same_messages_is_none() -> None:
     said = [["full", "name"]] * 3 + [[f"word{n}", f"other{n}"] for n in range(40)]
-    alike = [counts("es", nombre="full name"), counts("de", vollname="full name")]
     assert together([("full", "name")], said)["full", "name"] > 5
-    assert synonyms(alike, said, {}) == {}
-    assert synonyms(alike, [], {}) != {}
+    assert synonyms(alike("full name"), said, {}) == {}
+    assert synonyms(alike("full name"), [], {}) != {}
 
 
 def test_the_form_that_code_has_stands_for_all() -> None:
-    alike = [counts("es", elegir="selected select choose"), counts("de", auswahl="select choose")]
-    assert synonyms(alike, [], {"select": 0, "selected": 1, "choose": 2})["choose"] == ["select"]
+    known = {"select": 0, "selected": 1, "choose": 2}
+    assert synonyms(alike("selected select choose"), [], known)["choose"] == ["select"]

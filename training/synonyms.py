@@ -22,12 +22,13 @@ from itza_git.embedding.builtin import Table as WordModel
 from itza_git.search import languages
 from itza_git.search.forms import stem
 from itza_git.search.languages import ENGLISH
+from itza_git.search.question import STOP_WORDS
 from training.translations import Aligned, align, messages, read
 
 # How sure a word must be in one language and in the mean of all, and in how many languages.
 SUREST_OF_ONE = 0.02
-SUREST = 0.01
-FEWEST_LANGUAGES = 2
+SUREST = 0.02
+FEWEST_LANGUAGES = 3
 # How often a word must be met, in alignments, and be translated by a pivot; how many pivots are looked at.
 FEWEST = 3.0
 FEWEST_SHARED = 1.0
@@ -76,7 +77,8 @@ class Counts:
 
 
 def _says_something(word: str) -> bool:
-    return len(word) >= SHORTEST and word.isascii() and word.isalpha() and word not in languages.stop_words(ENGLISH)
+    dropped = languages.stop_words(ENGLISH) | STOP_WORDS | {"not"}
+    return len(word) >= SHORTEST and word.isascii() and word.isalpha() and word not in dropped
 
 
 def together(pairs: Iterable[tuple[str, str]], english: Iterable[Sequence[str]]) -> dict[tuple[str, str], float]:

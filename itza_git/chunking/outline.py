@@ -22,7 +22,7 @@ class Unit:
     """A definition, the head of a type, or a statement between them; first and last are 1-based lines.
 
     names are qualified; scope is the qualified name of what holds the unit. extent is the number of lines of the
-    whole type, where the unit is only its head. declared is the line that a definition begins at, below its comment.
+    whole type, where the unit is only its head. commented is the last line of the comment above a definition.
     """
 
     first: int
@@ -32,7 +32,7 @@ class Unit:
     names: list[str] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     extent: int = 0
-    declared: int = 0
+    commented: int = 0
 
 
 def rows(node: Node) -> tuple[int, int]:
@@ -120,8 +120,10 @@ class _Walker:
 
     def _add(self, node: Node, found: Found | None, scope: tuple[str, ...], kind: str, depth: int) -> None:
         first, last = rows(node)
-        nodes = [node]
+        nodes, commented = [node], 0
         if self._lead and first <= self._lead_rows[1] + self._reach(found):
+            # A comment that ends on the declaration's own line leaves it one line less.
+            commented = min(self._lead_rows[1], first - 1)
             first, nodes = min(first, self._lead_rows[0]), [*self._lead, node]
             self._lead = []
         self.flush()
@@ -131,7 +133,7 @@ class _Walker:
         inner = (*scope, found.name) if found.name else scope
         defined = _WITHIN_TYPE.get(found.kind, found.kind) if kind == "type" and not found.body else found.kind
         names = [".".join(inner)] if found.name else []
-        unit = Unit(first, last, defined, scope, names, nodes, declared=rows(node)[0])
+        unit = Unit(first, last, defined, scope, names, nodes, commented=commented)
         if found.body is None or not found.body.named_child_count or depth >= DEEPEST:
             self._append(unit)
             return

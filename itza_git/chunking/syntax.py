@@ -106,7 +106,7 @@ def _split(unit: Unit, lines: list[bytes]) -> list[Unit]:
     first = unit.first
     while unit.last - first >= CEILING:
         after = _next_border(borders, lines, first, unit.last)
-        kind = "comment" if after <= unit.declared else unit.kind
+        kind = "comment" if after <= unit.commented + 1 else unit.kind
         parts.append(Unit(first, after - 1, kind, unit.scope, unit.names))
         first = after
     parts.append(Unit(first, unit.last, unit.kind, unit.scope, unit.names))
@@ -199,5 +199,7 @@ def _as_chunk(group: list[Unit]) -> Chunk:
     names = list(dict.fromkeys(name for unit in named for name in unit.names))
     # A part of a type that names nothing itself belongs to the type.
     symbol = ", ".join(names[:MOST_NAMES]) or ".".join(group[0].scope)
-    leading = max(named or group, key=lambda unit: max(unit.extent, unit.last - unit.first + 1))
+    # The comment of a definition that begins below counts where nothing else has a name.
+    own = [unit for unit in named if unit.kind != "comment"] or named or group
+    leading = max(own, key=lambda unit: max(unit.extent, unit.last - unit.first + 1))
     return Chunk(group[0].first, group[-1].last, leading.kind, symbol)

@@ -160,22 +160,24 @@ class Corpus:
 
     def holding_each(self, terms: Sequence[str]) -> list[int]:
         """`holding` of each of several terms."""
+        # Other threads may ask the same corpus: what is remembered is whole, and never taken from under one that reads.
         known = self._holding
         fresh = [term for term in dict.fromkeys(terms) if term not in known]
-        if len(known) > MOST_REMEMBERED:
-            known.clear()
-            fresh = list(dict.fromkeys(terms))
         if fresh:
-            self._count(fresh)
+            known = dict(known) if len(known) <= MOST_REMEMBERED else {}
+            fresh = [term for term in dict.fromkeys(terms) if term not in known]
+            known.update(zip(fresh, self._count(fresh), strict=True))
+            self._holding = known
         return [known[term] for term in terms]
 
-    def _count(self, terms: Sequence[str]) -> None:
-        """Remember in how many passages each of the terms is."""
-        self._holding.update(dict.fromkeys(terms, 0))
+    def _count(self, terms: Sequence[str]) -> list[int]:
+        """In how many passages each of the terms is."""
+        counts = [0] * len(terms)
         keys = asked_keys(terms)
         for offset, postings in self.field("body"):
             for number, row, _ in postings.found(keys):
-                self._holding[terms[number]] += int(self.copies[offset + row.astype(np.int64)].sum())
+                counts[number] += int(self.copies[offset + row.astype(np.int64)].sum())
+        return counts
 
     def holds(self, terms: Sequence[str], passages: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Of each term, which of a few passages have it in their text or their path, (terms, passages)."""

@@ -81,7 +81,7 @@ def features(
     evidence = lexical_part + _spread(dense.score[pool])
     begins, written = lexical.parts((BEGINNING, WRITTEN), pool)
     comment, section = (np.array([one == kind for one, _ in named], float) for kind in ("comment", "section"))
-    continued = _continued(pool, entry, symbols, comment)
+    continued = _continued(pool, entry, symbols, [kind for kind, _ in named])
     defines = _defines(question, symbols) * (1 - continued) * (1 - comment)
     columns: dict[str, NDArray[np.floating]] = {
         "lexical": lexical_part,
@@ -192,18 +192,23 @@ def _known_part(name: tuple[str, ...], rarity: Mapping[str, float]) -> float:
 
 
 def _continued(
-    pool: NDArray[np.int64], entry: NDArray[np.int64], symbols: Sequence[str], comment: NDArray[np.float64]
+    pool: NDArray[np.int64], entry: NDArray[np.int64], symbols: Sequence[str], kinds: Sequence[str]
 ) -> NDArray[np.float64]:
-    """1 where an earlier passage of the file bears the same name, and is not the comment above the declaration."""
+    """1 where an earlier passage of the file begins what this one goes on with.
+
+    A type may go on far below, behind what is nested in it; of a function the parts follow one another, and another one
+    of the same name is a definition of its own. The comment above a declaration begins nothing.
+    """
     continued = np.zeros(len(pool))
-    begun: set[tuple[int, str]] = set()
+    last_of: dict[tuple[int, str], int] = {}
     order = np.argsort(pool)
-    for at, file, comments in zip(order.tolist(), entry[order].tolist(), comment[order].tolist(), strict=True):
+    for at, passage, file in zip(order.tolist(), pool[order].tolist(), entry[order].tolist(), strict=True):
         name = file, symbols[at]
-        if name in begun and symbols[at]:
-            continued[at] = 1
-        elif not comments:
-            begun.add(name)
+        if not symbols[at] or kinds[at] == "comment":
+            continue
+        before = last_of.get(name)
+        continued[at] = before is not None and (before == passage - 1 or kinds[at] not in ("function", "method"))
+        last_of[name] = passage
     return continued
 
 

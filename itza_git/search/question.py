@@ -74,7 +74,7 @@ _ABOUT = {
     r"|(?:is|are|gets?) \w+ tested|tested\?|which tests?|the tests|pruebas"
     r"|testes|tests unitaires|[dl]es tests|die tests|тест\w*",
     "news": r"changelog|release notes|(?:what(?:'s| is| has)? )?(?:new|changed) (?:in|since)|(?:last|latest) release"
-    r"|upgrad\w+ to|migrat\w+ (?:from|to)|novedades|notas de la versión",
+    r"|upgrad(?:e|ing) to|migrat\w+ (?:from|to)|novedades|notas de la versión",
     "docs": r"docs|documentation|documented|readme|tutorial|guide|installation|install"
     r"|licen[sc]e|contribut(?:e|ing)|how (?:do|can|should) (?:i|you|we)"
     r"|how to (?:use|configure|set|run|build|install|enable|write)"

@@ -72,7 +72,7 @@ def rank(
     parts = features(corpus, question, lexical, dense, pool) * weights()[:, int(question.is_sentence)]
     order = saturated(corpus.entry[pool], parts.sum(axis=1), REPEATED[question.is_sentence], limit)
     top = order[0][1]
-    told = _explained(parts[[at for at, _ in order]])
+    told = _explained(parts, order)
     return [
         Ranked(int(pool[at]), float(np.exp(score - top)), moved) for (at, score), moved in zip(order, told, strict=True)
     ]
@@ -117,10 +117,12 @@ def weights() -> NDArray[np.float32]:
     return np.array([known[name] for name in COLUMNS], np.float32)
 
 
-def _explained(parts: NDArray[np.float32]) -> list[dict[str, float]]:
-    """Of each row what moved it, rounded, by the names of the columns."""
-    rows = np.round(parts.astype(float), 2).tolist()
-    return [{name: part for name, part in zip(COLUMNS, row, strict=True) if part} for row in rows]
+def _explained(parts: NDArray[np.float32], order: Sequence[tuple[int, float]]) -> list[dict[str, float]]:
+    """Of each passage in order what moved it, rounded, by the names of the columns; and what it lost as one of many."""
+    chosen = parts[[at for at, _ in order]].astype(float)
+    lost = np.array([score for _, score in order]) - chosen.sum(axis=1, dtype=np.float32)
+    rows = np.round(np.column_stack([chosen, lost]), 2).tolist()
+    return [{name: part for name, part in zip((*COLUMNS, "repeated"), row, strict=True) if part} for row in rows]
 
 
 def saturated(

@@ -25,11 +25,12 @@ _TEST_NAME = re.compile(
 _TYPES_ONLY = re.compile(r".*\.(?:d\.ts|pyi)")
 
 # `docs/ja/`, `README.pt-BR.md`: what they say stands in the original too, and there it is current.
-_TRANSLATION = re.compile(
-    r"(?:.*/)?(?:docs?|i18n|translations?|locales?|content)/(?:.*/)?"
+_LANGUAGE = (
     r"(?:ar|az|bn|cs|da|de|el|es|fa|fi|fr|he|hi|hu|id|it|ja|ko|lt|nl|no|pl|pt|ro|ru|sk|sv|th|tr|uk|vi|yo|zh)"
-    r"(?:[-_][A-Za-z]{2,4})?/.*"
-    r"|(?:.*/)?README[._-][a-z]{2}(?:[-_][A-Za-z]{2,4})?\.\w+"
+    r"(?:[-_][A-Za-z]{2,4})?"
+)
+_TRANSLATION = re.compile(
+    rf"(?:.*/)?(?:docs?|i18n|translations?|locales?|content)/(?:.*/)?{_LANGUAGE}/.*|(?:.*/)?README[._-]{_LANGUAGE}\.\w+"
 )
 
 # What was new at some time.
@@ -41,8 +42,8 @@ _NEWS = re.compile(
 
 # What tells how the program is made, to who works on it.
 _DESIGN = re.compile(
-    r"(?:.*[/_.-])?(?:architecture|design|internals?|technical|concepts?|explanations?|how[-_]it[-_]works|adrs?|rfcs?|decisions?)"
-    r"(?:[/_.-].*)?",
+    r"(?:.*[/_.-])?(?:architecture|design|internals?|how[-_]it[-_]works)(?:[/_.-].*)?"
+    r"|(?:.*/)?(?:technical|concepts?|explanations?|adrs?|rfcs?|decisions?)/.*",
     re.IGNORECASE,
 )
 _DESIGN_NAME = re.compile(r"\w*(?:Design|Architecture|Internals)(?:[A-Z.]\S*)?")
