@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from itza_git import citing
 from itza_git.embedding import Embedder
 from itza_git.git import Repository
+from itza_git.indexing.policy import UNREADABLE
+from itza_git.records import Coverage, Skipped
 from itza_git.results import SearchResult
 from itza_git.search.question import Question
 from itza_git.search.retrieval import search
@@ -42,9 +44,15 @@ def find(
         tree.rev,
         tree.commit.id.hex(),
         recipe,
-        tree.corpus.coverage,
+        _without(tree.corpus.coverage, {one.path for one in found.passages} - {hit.passage.path for hit in hits}),
         hits,
         found,
         tree.changed,
         question.literal((hit.text for hit in hits), tree.rev, tree.is_worktree),
     )
+
+
+def _without(coverage: Coverage, lost: Collection[bytes]) -> Coverage:
+    """The coverage without files that are indexed, and whose objects git no longer gives."""
+    skipped = tuple(Skipped(path, UNREADABLE) for path in sorted(lost))
+    return replace(coverage, skipped=coverage.skipped + skipped) if lost else coverage

@@ -56,3 +56,14 @@ def test_borrowed_loose_objects_are_read(repo: Repo, run: Run, tmp_path: Path) -
     repo.commit()
     repo.git("clone", "-q", "--shared", ".", str(tmp_path / "borrower"))
     assert "def alpha_function" in run(tmp_path / "borrower", "search", "alpha").out
+
+
+def test_a_file_whose_object_was_lost_since_it_was_indexed_is_named(repo: Repo, run: Run) -> None:
+    repo.write("a.py", SOURCE)
+    repo.write("b.py", "def beta_function():\n    pass\n")
+    repo.commit()
+    assert run(repo, "index").code == 0
+    loose(repo, "HEAD:a.py").unlink()
+    done = run(repo, "search", "alpha function")
+    assert "a.py is not searched, because its object cannot be read" in done.err
+    assert "alpha_function" not in done.out
