@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import pytest
 
+from itza_git.git.loose import Loose
 from tests.command import Run, itza
 from tests.repository import Repo
 
@@ -67,3 +69,23 @@ def test_a_file_whose_object_was_lost_since_it_was_indexed_is_named(repo: Repo, 
     done = run(repo, "search", "alpha function")
     assert "a.py is not searched, because its object cannot be read" in done.err
     assert "alpha_function" not in done.out
+
+
+@pytest.mark.parametrize("size", [0, 1, 20, 31, 32, 33, 1_000, 100_000])
+def test_a_loose_object_is_read_whole_whatever_its_size(tmp_path: Path, size: int) -> None:
+    id = put(tmp_path, b"blob %d\0" % size + b"x" * size)
+    assert Loose(tmp_path).read(id) == ("blob", b"x" * size)
+    assert Loose(tmp_path).header(id) == ("blob", size)
+
+
+@pytest.mark.parametrize("data", [b"blob 10\0" + b"x" * 10_000_000, b"blob 10\0x", b"blob ten\0x", b"no head", b""])
+def test_a_loose_object_that_is_not_what_it_says_is_refused(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(ValueError, match="its file"):
+        Loose(tmp_path).read(put(tmp_path, data))
+
+
+def put(folder: Path, data: bytes) -> bytes:
+    id = bytes(range(20))
+    (folder / id.hex()[:2]).mkdir()
+    (folder / id.hex()[:2] / id.hex()[2:]).write_bytes(zlib.compress(data))
+    return id

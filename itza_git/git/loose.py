@@ -29,11 +29,14 @@ class Loose:
         if found is None:
             return None
         inflating = zlib.decompressobj()
-        content = inflating.decompress(found)
-        kind, size, start = _head(content)
-        if not inflating.eof or len(content) - start != size:
-            raise ValueError("its file is cut short")
-        return kind, content[start:]
+        head = inflating.decompress(found, _LONGEST_HEAD)
+        kind, size, start = _head(head)
+        # No more than it says it has, and one byte to see that there is no more.
+        left = max(size - len(head) + start, 0)
+        content = head[start:] + inflating.decompress(inflating.unconsumed_tail, left + 1)
+        if not inflating.eof or len(content) != size:
+            raise ValueError("its file is cut short, or longer than it says")
+        return kind, content
 
     def _file(self, id: bytes) -> bytes | None:
         name = id.hex()
