@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from itza_git import Itza
+from itza_git.indexing import garbage
 from itza_git.indexing.garbage import Collected
 from itza_git.store import Space, space
 from tests.asking import asking, embedded
@@ -82,6 +83,26 @@ def test_what_only_a_reflog_reaches_stays_until_it_expires(grown: Repo, asked: I
     assert again(grown, "main", "side") == 0
     for pack in asked.space.packs():
         pack.verify()
+
+
+def test_what_was_committed_a_moment_ago_stays_however_much_came_after(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    for number in range(6):
+        repo.write("a.py", f"a = {number}\n")
+        repo.git("add", ".")
+        # Not by `repo.commit`, whose commits are years old.
+        subprocess.run(["git", *who, "commit", "--quiet", "-m", f"{number}"], cwd=repo.path, check=True)
+        with asking(repo) as itza:
+            itza.refresh()
+    repo.git("reset", "--hard", "--quiet", "HEAD~5")
+    monkeypatch.setattr(garbage, "MOST_REFLOG_ENTRIES", 1)
+    with asking(repo) as itza:
+        assert itza.collect().blobs == 0
+    monkeypatch.setattr(garbage, "YOUNG", -60)
+    with asking(repo) as itza:
+        assert itza.collect().blobs > 0
 
 
 def test_a_rewound_commit_and_a_stash_stay(grown: Repo, asked: Itza) -> None:

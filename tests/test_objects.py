@@ -65,7 +65,7 @@ def test_both_backends_say_the_same_of_one_repository(repo: Repo, tmp_path: Path
             (head, old, opened.head(), opened.branches(), entries, opened.diff(old.tree, head.tree)),
             ([opened.size(id) for id in ids], list(opened.read_many(ids)), opened.attributes(head.id, paths)),
             (opened.abbreviate(head.id), opened.is_dirty(), opened.uncommitted(1 << 20), opened.worktree_heads()),
-            (list(opened.messages([head.id])), opened.ancestors([head.id], 9), opened.reflog_commits(9)),
+            (list(opened.messages([head.id])), opened.ancestors([head.id], 9), opened.reflog_commits(9, 60)),
         ]
 
     assert told(open_repository(repo.path)) == told(open_repository(repo.path, libgit2=False))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
@@ -174,9 +175,10 @@ class BaseRepository(ABC):
         ids = [line.partition(b" ")[2] for line in done.stdout.split(b"\n") if line.startswith(b"HEAD ")]
         return self._readable_commits(ids)
 
-    def reflog_commits(self, most: int) -> list[Commit]:
-        done = self._git.run("rev-list", "--walk-reflogs", "--all", f"--max-count={most}")
-        return self._readable_commits(done.stdout.split())
+    def reflog_commits(self, most: int, seconds: int) -> list[Commit]:
+        limits = f"--max-count={most}", f"--max-age={int(time.time()) - seconds}"
+        done = [self._git.run("rev-list", "--walk-reflogs", "--all", limit) for limit in limits]
+        return self._readable_commits(id for one in done for id in one.stdout.split())
 
     def messages(self, commits: Iterable[bytes]) -> Iterator[CommitMessage | None]:
         for commit in commits:

@@ -90,8 +90,8 @@ class Repository(Protocol):
     def worktree_heads(self) -> list[Commit]:
         """The commits that the HEADs of all worktrees name, this one's and the main one's included."""
 
-    def reflog_commits(self, most: int) -> list[Commit]:
-        """The commits of the newest reflog entries of all refs, at most so many."""
+    def reflog_commits(self, most: int, seconds: int) -> list[Commit]:
+        """The commits of the newest reflog entries of all refs: at most so many, and all that were made since then."""
 
     def is_dirty(self) -> bool:
         """Whether tracked files differ from HEAD or untracked, not ignored ones exist; git's index is not written."""

@@ -18,6 +18,9 @@ from itza_git.store.pack import key_of, keys_array
 
 # Reflog entries that count as recent; git itself forgets them after 90 days.
 MOST_REFLOG_ENTRIES = 500
+# What is younger than so many seconds stays, however much came after it: another process may just be asking it, as
+# git's own gc thinks of objects that are younger than two weeks.
+YOUNG = 600
 # Beyond so many commits nobody's messages are indexed.
 MOST_REACHED = 10_000_000
 
@@ -37,7 +40,7 @@ def kept_commits(repository: Repository) -> list[Commit]:
     """The commits whose trees stay answerable: of branches, of every worktree's HEAD, of recent reflog entries."""
     found = [branch.commit for branch in repository.branches()]
     found += repository.worktree_heads()
-    found += repository.reflog_commits(MOST_REFLOG_ENTRIES)
+    found += repository.reflog_commits(MOST_REFLOG_ENTRIES, YOUNG)
     head = repository.head().commit
     return [*found, head] if head else found
 
