@@ -60,6 +60,8 @@ def defining(corpus: Corpus, question: Question, score: NDArray[np.float32]) -> 
     Where a name is on everybody's lips, those that use it can have more evidence than the one that defines it.
     """
     names = names_of(question)
+    if not names.joined:
+        return np.empty(0, np.int64)
     looked_at = _with_symbols(corpus, sorted(names.joined))
     if len(looked_at) > MOST_LOOKED_AT:
         looked_at = np.sort(looked_at[np.argsort(-score[looked_at], kind="stable")[:MOST_LOOKED_AT]])

@@ -85,7 +85,7 @@ def candidates(
     pool = fused(corpus, [lexical.score, dense.score], allowed)
     more = defining(corpus, question, lexical.score)
     more = more[allowed[corpus.entry[more]]]
-    return np.concatenate([pool, more[~np.isin(more, pool)]])
+    return np.concatenate([pool, more[~np.isin(more, pool)]]) if len(more) else pool
 
 
 def fused(corpus: Corpus, scores: Sequence[NDArray[np.float32]], allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
