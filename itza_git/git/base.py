@@ -17,6 +17,7 @@ from itza_git.errors import GitError, NotLocal, UnbornHead, UnknownRevision, Unr
 from itza_git.git import attributes, history, revisions, working_tree
 from itza_git.git.environment import CommandLine
 from itza_git.git.location import Location, first_line, too_old
+from itza_git.git.loose import lenders
 from itza_git.git.trees import Trees
 from itza_git.paths import quote
 from itza_git.records import Attributes, Blamed, Branch, Change, Commit, CommitMessage, Entry, Head
@@ -228,13 +229,7 @@ class BaseRepository(ABC):
 
     def _lost_lender(self) -> str:
         """The first folder that objects are borrowed from and that is gone; "" without one."""
-        try:
-            named = (self.common_dir / ALTERNATES).read_bytes().splitlines()
-        except OSError:
-            return ""
-        objects = self.common_dir / "objects"
-        lenders = [objects / os.fsdecode(line) for line in named if line and not line.startswith(b"#")]
-        return next((os.path.normpath(one) for one in lenders if not one.is_dir()), "")
+        return next((os.path.normpath(one) for one in lenders(self.common_dir / "objects") if not one.is_dir()), "")
 
     def _holds(self, id: bytes) -> bool:
         try:

@@ -57,13 +57,17 @@ def _head(content: bytes) -> tuple[str, int, int]:
     return kind.decode("ascii", "replace"), int(size), len(head) + 1
 
 
-def _with_lenders(folder: Path, deep: int) -> Iterator[Path]:
-    """A folder of objects, and those that it names as its alternates, as git follows them."""
-    yield folder
+def lenders(folder: Path) -> list[Path]:
+    """The folders of objects that a folder of objects names as its alternates, whether or not they are there."""
     try:
-        named = (folder / "info" / "alternates").read_bytes().split(b"\n") if deep else []
+        named = (folder / "info" / "alternates").read_bytes().splitlines()
     except OSError:
-        return
-    for line in named:
-        if line and not line.startswith(b"#"):
-            yield from _with_lenders(folder / os.fsdecode(line), deep - 1)
+        return []
+    return [folder / os.fsdecode(line) for line in named if line and not line.startswith(b"#")]
+
+
+def _with_lenders(folder: Path, deep: int) -> Iterator[Path]:
+    """A folder of objects, and those that it borrows from, as git follows them."""
+    yield folder
+    for lender in lenders(folder) if deep else ():
+        yield from _with_lenders(lender, deep - 1)

@@ -200,11 +200,11 @@ class Question:
         for term in words.terms(self.text)[: 2 * MOST_WORDS]:
             if term not in STOP_WORDS and (term not in weights or weights[term] < 1) and term not in split:
                 weights[term] = 1.0
-        return {**self._synonyms, **weights}
+        return {**self._synonym_weights, **weights}
 
     @cached_property
-    def _synonyms(self) -> dict[str, float]:
-        """Synonyms of all words, with weights."""
+    def _synonym_weights(self) -> dict[str, float]:
+        """The synonyms of all words."""
         found = list(self.synonyms.values())
         return {other: SYNONYM_WEIGHT / math.sqrt(len(others)) for others in found for other in others}
 
