@@ -139,7 +139,8 @@ class Itza(Closing):
         languages: Sequence[str] = (),
         context: tuple[int, int] = (0, 0),
         kinds: Sequence[str] = (),
-        history: bool = False,
+        reasons: bool = False,
+        history: bool = True,
         nearest: bool = False,
         watch: Watch = UNWATCHED,
     ) -> SearchResult:
@@ -148,10 +149,10 @@ class Itza(Closing):
         rev may be a range, `A..B` or `A...B`: passages of both sides tell of the change then, each with its own commit.
         branch names a local branch; worktree puts the uncommitted and untracked content of the working tree on top of
         HEAD. paths are pathspecs, languages names and kinds of `KINDS`, each empty for all; kinds choose among the
-        best passages. context is how many lines before and after each passage come with it. history adds the commits
-        that tell the reason, when the query asks for one; nearest gives passages also when nothing of the query is
-        there. Raises `UsageError` for an empty query or an unknown language, `UnknownRevision`, `StoreError`,
-        `ModelError`.
+        best passages. context is how many lines before and after each passage come with it. reasons adds the commits
+        that tell the reason, when the query asks for one; without history, commits are no evidence, and none are added.
+        nearest gives passages also when nothing of the query is there. Raises `UsageError` for an empty query or an
+        unknown language, `UnknownRevision`, `StoreError`, `ModelError`.
         """
         if not query.strip():
             raise UsageError("the question is empty", 'git itza ask "how does X work?"')
@@ -162,14 +163,14 @@ class Itza(Closing):
 
             wanted = wanted_of(paths, languages)
             changes = Changes(self.repository, self.trees, self.embedder, self.space.recipe.name)
-            return changes.search(query, rev, asked, limit, wanted, context, kinds, history, watch)
+            return changes.search(query, rev, asked, limit, wanted, context, kinds, reasons and history, watch)
         tree = self.trees.asked(rev, branch, worktree, paths, languages, watch)
         from itza_git.searching import find
 
-        result = find(
-            self.repository, tree, self.embedder, self.space.recipe.name, query, limit, kinds, context, nearest
-        )
-        if not history:
+        messages = partial(self.trees.told, tree.commit, watch) if history else None
+        recipe = self.space.recipe.name
+        result = find(self.repository, tree, self.embedder, recipe, query, limit, kinds, context, nearest, messages)
+        if not (reasons and history):
             return result
         from itza_git.past import with_past
 
@@ -238,7 +239,7 @@ class Itza(Closing):
         """An answer whose citations were checked; without a reachable model, the passages that it would rest on.
 
         statement is told each checked sentence as soon as it stands. force asks the model even when retrieval says
-        that nothing here answers; without history commits are no evidence. Raises what `search` raises.
+        that nothing here answers; without history, commits are no evidence. Raises what `search` raises.
         """
         from itza_git.registry import called
         from itza_git.search.whole import asks_whole
@@ -259,6 +260,7 @@ class Itza(Closing):
             limit=limit or ANSWER_PASSAGES,
             paths=paths,
             languages=languages,
+            reasons=True,
             history=history,
             nearest=force,
             watch=watch,

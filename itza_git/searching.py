@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from itza_git import citing
@@ -11,6 +11,7 @@ from itza_git.git import Repository
 from itza_git.indexing.policy import UNREADABLE
 from itza_git.records import Coverage, Skipped
 from itza_git.results import SearchResult
+from itza_git.search.corpus import Corpus
 from itza_git.search.question import Question
 from itza_git.search.retrieval import search
 from itza_git.trees import Asked
@@ -29,13 +30,15 @@ def find(
     kinds: Sequence[str] = (),
     context: tuple[int, int] = (0, 0),
     nearest: bool = False,
+    messages: Callable[[], Corpus] | None = None,
 ) -> SearchResult:
     """The best passages of a tree, at most limit; recipe is the name of the space that they are in.
 
-    nearest: those that are nearest, too, when nothing of the query is there.
+    nearest: those that are nearest, too, when nothing of the query is there. messages: as for `retrieval.search`.
     """
     question = Question(query)
-    found = search(tree.corpus, question, embedder, KINDS_AMONG if kinds else limit, tree.wanted, nearest=nearest)
+    among = KINDS_AMONG if kinds else limit
+    found = search(tree.corpus, question, embedder, among, tree.wanted, nearest=nearest, messages=messages)
     if kinds:
         found = replace(found, passages=[one for one in found.passages if one.kind in kinds][:limit])
     hits = tuple(citing.hits(repository, found.passages, tree.commit, tree.changed, context))

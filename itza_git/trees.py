@@ -7,6 +7,7 @@ what they were.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from itza_git import config
@@ -16,7 +17,7 @@ from itza_git.embedding import Embedder
 from itza_git.errors import GitError, UnknownRevision, UsageError
 from itza_git.git import Repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
-from itza_git.indexing.history import index_history, view_of_history
+from itza_git.indexing.history import history_of, index_history
 from itza_git.ranges import refuse_range
 from itza_git.records import Commit
 from itza_git.search.corpus import Corpus, Filter
@@ -101,12 +102,19 @@ class Trees:
         found = self._messages.get(commit)
         if found is None or not found.is_current:
             space = self._space.history
-            view = view_of_history(self._repository, self._embedder, commit)
-            index_history(self._repository, space, self._embedder, view, watch)
-            found = Corpus(space, view)
+            history = history_of(self._repository, space, self._embedder, commit)
+            index_history(self._repository, space, self._embedder, history, watch)
+            found = Corpus(space, history.view)
             if found.is_whole:
                 self._messages = {commit: found}
         return found
+
+    def told(self, commit: Commit, watch: Watch) -> Corpus:
+        """The messages that a search has as evidence, indexed first as far as watch's patience goes.
+
+        A server would take its time for each message: the hooks and `git itza index` have more of it.
+        """
+        return self.messages(commit.id, watch if self._embedder.is_local else replace(watch, patience=0))
 
     def refresh(self, rev: str, branch: str | None, commit: Commit, watch: Watch) -> Refreshed:
         """Index what the store lacks of a commit, and remember which branch that was."""

@@ -75,6 +75,11 @@ def terms(text: str) -> list[str]:
     return found
 
 
+def path_term(path: bytes) -> str:
+    """The term that stands for a path as a whole, which is no word."""
+    return "/" + path.decode("utf-8", "surrogateescape")
+
+
 def term_key(term: str) -> int:
     """The 64-bit number under which the store keeps a term; it stores no text."""
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")

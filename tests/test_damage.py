@@ -194,7 +194,7 @@ def test_an_open_index_notices_that_its_files_are_no_longer_what_they_were(
     with Itza.open(project.path, {}) as itza:
 
         def told(question: str) -> Answers:
-            found = itza.search(question, history=True)
+            found = itza.search(question, reasons=True)
             return [(hit.citation, hit.text) for hit in found.hits] + [found.past]
 
         asked = ("why does alpha return x?", "size of beta", "how is gamma made?")
@@ -202,7 +202,7 @@ def test_an_open_index_notices_that_its_files_are_no_longer_what_they_were(
         assert all(len(found) > 2 for found in before)
         for _ in asked:  # what was made anew after the first harm is harmed too
             itza.trees.forget()
-            itza.search("delta", history=True)
+            itza.search("delta", reasons=True)
             harm(project.path / ".git" / "itza")
             assert [told(question) for question in asked] == before
         assert itza.fsck().faults == ()

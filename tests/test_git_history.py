@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from itza_git.git import open_repository
 from itza_git.records import Blamed
-from tests.repository import EPOCH, Repo
+from tests.repository import EPOCH, Repo, existing
 from tests.test_git import ODD
 
 pytestmark = pytest.mark.usefixtures("object_format")
@@ -79,10 +80,16 @@ def test_what_is_no_commit_is_none(repo: Repo) -> None:
 def test_ancestors_come_newest_first_and_only_so_many(repo: Repo) -> None:
     one, two, three = [repo.commit(str(number)) for number in range(3)]
     opened = open_repository(repo.path)
-    assert [id.hex() for id in opened.ancestors([raw(three)], 10)] == [three, two, one]
-    assert [id.hex() for id in opened.ancestors([raw(three)], 2)] == [three, two]
-    assert [id.hex() for id in opened.ancestors([raw(three)], 10, raw(one))] == [three, two]
-    assert opened.ancestors([b"\1" * 20], 10) == opened.ancestors([], 10) == []
+
+    def ids(commits: Sequence[bytes], most: int, without: bytes | None = None) -> list[str]:
+        found, is_whole = opened.ancestors(commits, most, without)
+        assert is_whole
+        return [id.hex() for id in found]
+
+    assert ids([raw(three)], 10) == [three, two, one]
+    assert ids([raw(three)], 2) == [three, two]
+    assert ids([raw(three)], 10, raw(one)) == [three, two]
+    assert ids([b"\1" * 20], 10) == ids([], 10) == []
     assert opened.is_ancestor(raw(one), raw(three))
     assert opened.is_ancestor(raw(one), raw(one))
     assert not opened.is_ancestor(raw(three), raw(one))
@@ -99,6 +106,66 @@ def test_the_merge_base_of_two_branches(repo: Repo) -> None:
     opened = open_repository(repo.path)
     assert opened.merge_base(raw(ours), raw(theirs)) == raw(base)
     assert opened.merge_base(raw(ours), raw(stranger)) is None
+
+
+# What changed
+
+
+def test_the_paths_that_a_commit_changed(repo: Repo) -> None:
+    names = [b"a.py", b"dir/b.py", b"c" * 40, b":colon", *ODD]
+    for name in names:
+        repo.write(name, "1\n")
+    root = repo.commit("root")
+    repo.write("a.py", "2\n")
+    repo.git("rm", "--quiet", "dir/b.py")
+    two = repo.commit("change and delete")
+    for name in names:
+        repo.write(name, "3\n")
+    all_of_them = repo.commit("all")
+    repo.git("checkout", "--quiet", "-b", "side", two)
+    repo.write("side.py", "1\n")
+    repo.commit("side")
+    repo.git("merge", "--quiet", "--strategy=ours", "--message=merge", "main")
+    opened = open_repository(repo.path)
+    commits = [raw(one) for one in (root, two, all_of_them, repo.git("rev-parse", "HEAD"))]
+    assert opened.changed_paths(commits, 99) == {
+        raw(two): [b"a.py", b"dir/b.py"],
+        raw(all_of_them): sorted(names),
+    }
+    assert list(opened.changed_paths(commits, len(names))) == [raw(two), raw(all_of_them)]
+    assert list(opened.changed_paths(commits, len(names) - 1)) == [raw(two)]
+
+
+def test_a_lost_tree_leaves_the_paths_of_its_commit_out(repo: Repo) -> None:
+    repo.write("a.py", "1\n")
+    repo.commit("one")
+    repo.write("a.py", "2\n")
+    two = repo.commit("two")
+    tree = repo.git("rev-parse", f"{two}^{{tree}}")
+    (repo.path / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
+    assert open_repository(repo.path).changed_paths([raw(two)], 9) == {}
+
+
+def test_the_horizon_is_that_of_a_shallow_clone(repo: Repo, tmp_path: Path) -> None:
+    for number in range(3):
+        repo.commit(str(number))
+    repo.git("clone", "--quiet", "--depth=1", repo.path.as_uri(), str(tmp_path / "shallow"))
+    shallow = existing(tmp_path / "shallow")
+    names = [open_repository(repo.path).horizon, open_repository(shallow.path).horizon]
+    shallow.git("fetch", "--quiet", "--deepen=1")
+    names.append(open_repository(shallow.path).horizon)
+    assert len(set(names)) == 3
+    assert names[0] == ""
+    shallow.git("fetch", "--quiet", "--unshallow")
+    assert open_repository(shallow.path).horizon == ""
+
+
+def test_ancestors_behind_a_lost_commit_are_not_all(repo: Repo) -> None:
+    one, two, three = [repo.commit(str(number)) for number in range(3)]
+    (repo.path / ".git" / "objects" / two[:2] / two[2:]).unlink()
+    found, is_whole = open_repository(repo.path).ancestors([raw(three)], 10)
+    assert not is_whole
+    assert raw(one) not in found
 
 
 # Blame

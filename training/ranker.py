@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from benchmarks.retrieval.run import load
 from benchmarks.retrieval.scores import MEASURES, K, first_hit, score
 from itza_git import Itza
+from itza_git.api import UNWATCHED
 from itza_git.records import Passage
 from itza_git.search.corpus import Corpus
 from itza_git.search.dense import dense
@@ -37,6 +38,7 @@ from itza_git.search.features import COLUMNS, features
 from itza_git.search.lexical import lexical
 from itza_git.search.question import Question
 from itza_git.search.ranking import REPEATED, candidates, saturated
+from itza_git.search.told import told
 
 WEIGHTS = Path(__file__).parents[1] / "itza_git" / "search" / "weights.json"
 # For key words. Every answer of that benchmark is code, so it would teach that documents, examples and tests never
@@ -50,6 +52,8 @@ FIXED = {
     "told_not_shown": -1.5,
     "role_data": -2.0,
 }
+# Only questions in words have them.
+FIXED |= dict.fromkeys(("told", "reasons"), 0.0)
 # For both: there is too little to learn them from.
 FIXED_FOR_ALL = {
     "asked": 1.5,
@@ -59,7 +63,9 @@ FIXED_FOR_ALL = {
     "role_vendored": -2.0,
 }
 FOLDS = 6
-STEPS, RATE, L2 = 250, 0.05, 3.0
+STEPS, RATE = 250, 0.05
+# How strongly the weights are drawn to zero; less those by which questions differ.
+L2, L2_OF_DIFFERENCE = 3.0, 1.0
 # There are fewer questions in words than key words, and theirs is the harder task.
 QUESTION_WEIGHT = 2.0
 
@@ -89,13 +95,15 @@ def examples(queries: Path, folder: Path) -> list[Example]:
         with Itza.open(folder / name) as itza:
             itza.refresh()
             corpus = itza.corpus()
+            messages = itza.trees.messages(itza.resolve().id, UNWATCHED)
             everything = np.ones(len(corpus.view), bool)
             for query in asked:
                 question = Question(query["query"], corpus.holding)
                 words = lexical(corpus, question.terms, question.forms)
                 near = dense(corpus, itza.embedder.embed_question(question.content))
                 pool = candidates(corpus, question, words, near, everything)
-                table = features(corpus, question, words, near, pool)
+                tells = told(messages, question.text, itza.embedder) if question.is_sentence else None
+                table = features(corpus, question, words, near, pool, tells)
                 found.append(_example(corpus, query, pool, table, question.is_sentence))
     return found
 
@@ -183,9 +191,10 @@ def fit(given: Sequence[Example]) -> NDArray[np.float64]:
     by_hand = FIXED | FIXED_FOR_ALL
     weights = np.array([*(by_hand.get(name, 0.0) for name in COLUMNS), *(0.0 for _ in COLUMNS)])
     learned = np.array([*(name not in by_hand for name in COLUMNS), *(name not in FIXED_FOR_ALL for name in COLUMNS)])
+    drawn = np.repeat([L2, L2_OF_DIFFERENCE], len(COLUMNS)) / loss.total
     mean, square = np.zeros(len(weights)), np.zeros(len(weights))
     for step in range(1, STEPS + 1):
-        gradient = (loss.gradient(weights) + L2 * weights / loss.total) * learned
+        gradient = (loss.gradient(weights) + drawn * weights) * learned
         mean = 0.9 * mean + 0.1 * gradient
         square = 0.999 * square + 0.001 * gradient**2
         weights -= RATE * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)

@@ -263,21 +263,19 @@ def patience(itza: Itza) -> float | None:
 
 
 @contextmanager
-def watch(
-    patience: float | None = None, wait: float | None = None, what: str = "", unit: str = "files"
-) -> Iterator[Watch]:
+def watch(patience: float | None = None, wait: float | None = None, what: str = "") -> Iterator[Watch]:
     """A watch that draws how far indexing is, on a terminal only, and says when another process is waited for.
 
     With wait it is that of a question, which is answered from what is there when the index cannot be written. what is
-    indexed is named where it is not plain, and counted in units.
+    indexed is named where it is not plain.
     """
     unwritable = None if wait is None else _unwritable
     if not sys.stderr.isatty():
         yield Watch(waiting=_waiting, patience=patience, wait=wait, unwritable=unwritable)
         return
-    bar = _Bar(what, unit)
+    bar = _Bar(what)
     try:
-        yield Watch(bar.update, _waiting, patience, wait, unwritable, bar.summarising)
+        yield Watch(bar.update, _waiting, patience, wait, unwritable, bar.summarising, bar.remembering)
     except KeyboardInterrupt:
         bar.interrupted()
         raise
@@ -293,8 +291,8 @@ def watching(itza: Itza) -> AbstractContextManager[Watch]:
 class _Bar:
     """A progress bar that appears with the first step, keeps to one line, and leaves nothing behind."""
 
-    def __init__(self, what: str, unit: str) -> None:
-        self._unit = unit
+    def __init__(self, what: str) -> None:
+        self._unit = "files"
         self._what = f"{clean(what)} " if what else ""
         self._started = time.monotonic()
         self._drawn = False
@@ -307,6 +305,12 @@ class _Bar:
         rate = done / elapsed if elapsed > 0 else 0.0
         told = f"  {rate:.0f}/s  {(total - done) / rate:.0f} s left" if rate > 0 else "  starting"
         self._draw(f"indexing {self._what}", f"{done}/{total} {self._unit}", told)
+
+    def remembering(self, done: int, total: int) -> None:
+        """Draw that so many of the commit messages that the index lacked are in it."""
+        if not done:
+            self._what, self._unit, self._started = f"history: {self._what}", "messages", time.monotonic()
+        self.update(done, total)
 
     def _draw(self, what: str, counted: str, told: str) -> None:
         """One line, of which that goes first what matters least; a terminal that wraps it could not clear it."""

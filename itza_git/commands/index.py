@@ -22,7 +22,6 @@ def index(rev: str, as_json: bool, verbose: bool) -> int:
     with Itza.open() as itza:
         with common.watch() as watch:
             done = itza.refresh(rev, watch=watch)
-        with common.watch(what="history:", unit="messages") as watch:
             messages = itza.remember(rev, watch=watch)
         common.tell_damage(itza)
     if as_json:

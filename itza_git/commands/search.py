@@ -72,7 +72,7 @@ def search(
         if common.several_heads(all_repos, repos, rev, branch, worktree):
             found = _in_several(stack, " ".join(query), repos, paths, options)
         else:
-            tree = {"rev": rev, "branch": branch, "worktree": worktree, "history": verbose}
+            tree = {"rev": rev, "branch": branch, "worktree": worktree, "reasons": verbose}
             found = _in_one(stack, " ".join(query), paths, tree | options, dirty=form == "json")
     if found.elsewhere and form in ("vimgrep", "paths"):
         note = f"note: these are files of {branch or rev}; those of the working tree may be others, with other lines"

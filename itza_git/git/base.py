@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 
 from itza_git.errors import GitError, NotLocal, UnbornHead, UnknownRevision, UnreadableObject
@@ -190,8 +191,18 @@ class BaseRepository(ABC):
             else:
                 yield history.parse_commit(commit, content)
 
-    def ancestors(self, commits: Collection[bytes], most: int, without: bytes | None = None) -> list[bytes]:
+    def changed_paths(self, commits: Sequence[bytes], most: int) -> dict[bytes, list[bytes]]:
+        return history.changed_paths(self._git, commits, most)
+
+    def ancestors(
+        self, commits: Collection[bytes], most: int, without: bytes | None = None
+    ) -> tuple[list[bytes], bool]:
         return history.ancestors(self._git, commits, most, without)
+
+    @property
+    def horizon(self) -> str:
+        ends = history.shallow(self.common_dir)
+        return blake2b("".join(sorted(ends)).encode(), digest_size=8).hexdigest() if ends else ""
 
     def is_ancestor(self, commit: bytes, of: bytes) -> bool:
         return history.is_ancestor(self._git, commit, of)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,8 +99,8 @@ class CommandLine:
 
         One that takes longer than seconds is ended; what it printed until then is there.
         """
-        environment = scrubbed() | dict(self.variables) | dict(variables or {})
-        command = ["git", f"--git-dir={self.git_dir}", *args]
+        environment = self._environment() | dict(variables or {})
+        command = self._command(args)
         try:
             return subprocess.run(
                 command,
@@ -116,3 +117,31 @@ class CommandLine:
             if folder and not folder.is_dir():
                 raise GitError(f"there is no folder {folder}", "GIT_WORK_TREE or core.worktree may name it") from e
             raise GitError(f"cannot run git: {e}", GIT_MISSING) from e
+
+    def fields(self, *args: str, stdin: bytes) -> Iterator[bytes]:
+        """What `git ARGS` prints, field by field as NUL ends each, so that never all of it is in memory."""
+        with tempfile.TemporaryFile() as given:
+            given.write(stdin)
+            given.seek(0)
+            try:
+                process = subprocess.Popen(
+                    self._command(args),
+                    cwd=self.git_dir,
+                    env=self._environment(),
+                    stdin=given,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                )
+            except OSError as e:
+                raise GitError(f"cannot run git: {e}", GIT_MISSING) from e
+            with process:
+                rest = b""
+                while process.stdout is not None and (block := process.stdout.read(1 << 16)):
+                    *whole, rest = (rest + block).split(b"\0")
+                    yield from whole
+
+    def _command(self, args: Sequence[str | bytes]) -> list[str | bytes]:
+        return ["git", f"--git-dir={self.git_dir}", *args]
+
+    def _environment(self) -> dict[str, str]:
+        return scrubbed() | dict(self.variables)

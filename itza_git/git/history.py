@@ -16,6 +16,7 @@ from itza_git.git.environment import CommandLine
 from itza_git.records import Blamed, CommitMessage
 
 _TIME = re.compile(rb" (\d{1,12}) [+-]\d+\Z")
+_ID = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
 # `<id> <line in the blamed version> <line here> <number of lines>`
 _ENTRY = re.compile(rb"^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$", re.MULTILINE)
 
@@ -43,12 +44,31 @@ def _decoded(message: bytes, encoding: bytes) -> str:
         return message.decode("utf-8", "replace")
 
 
-def ancestors(git: CommandLine, commits: Collection[bytes], most: int, without: bytes | None) -> list[bytes]:
+def ancestors(
+    git: CommandLine, commits: Collection[bytes], most: int, without: bytes | None
+) -> tuple[list[bytes], bool]:
     """See `Repository.ancestors`."""
     named = [*(one.hex() for one in commits), *([f"^{without.hex()}"] if without else [])]
     stdin = "".join(f"{one}\n" for one in named).encode()
     done = git.run("rev-list", f"--max-count={most}", "--ignore-missing", "--stdin", stdin=stdin)
-    return [bytes.fromhex(line.decode()) for line in done.stdout.split()]
+    return [bytes.fromhex(line.decode()) for line in done.stdout.split()], not done.returncode
+
+
+def changed_paths(git: CommandLine, commits: Sequence[bytes], most: int) -> dict[bytes, list[bytes]]:
+    """See `Repository.changed_paths`."""
+    stdin = "".join(f"{one.hex()}\n" for one in commits).encode()
+    found: dict[bytes, list[bytes]] = {}
+    paths: list[bytes] = []
+    # A commit's id, then of each file that it changed what it was, from a colon on, and its path.
+    fields = git.fields("diff-tree", "--stdin", "--raw", "-r", "-z", "--no-renames", "--abbrev=4", stdin=stdin)
+    for field in fields:
+        if not field.startswith(b":"):
+            paths = found[bytes.fromhex(field.decode())] = []
+        elif len(paths) <= most:
+            paths.append(next(fields, b""))
+        else:
+            next(fields, None)
+    return {commit: paths for commit, paths in found.items() if len(paths) <= most}
 
 
 def is_ancestor(git: CommandLine, commit: bytes, of: bytes) -> bool:
@@ -87,7 +107,7 @@ class Blame:
             command = ["blame", "--incremental", "-w", "--no-textconv", "--root", f"--ignore-revs-file={ids}"]
             command += [f"-L{first},{last}" for first, last in ranges]
             done = self.git.run(*command, commit.hex(), "--", path, folder=folder, seconds=seconds)
-        oldest = _shallow(self.common_dir)
+        oldest = {bytes.fromhex(one) for one in shallow(self.common_dir)}
         found = [
             Blamed(bytes.fromhex(id.decode()), int(first), int(first) + int(count) - 1)
             for id, first, count in _ENTRY.findall(done.stdout)
@@ -107,9 +127,9 @@ class Blame:
             (folder / name).write_bytes(content)
 
 
-def _shallow(common_dir: Path) -> set[bytes]:
-    """The commits whose parents a shallow clone lacks."""
+def shallow(common_dir: Path) -> list[str]:
+    """The commits whose parents a shallow clone lacks, in hex."""
     try:
-        return {bytes.fromhex(line) for line in (common_dir / "shallow").read_text("ascii").split()}
+        return _ID.findall((common_dir / "shallow").read_text("ascii"))
     except (OSError, ValueError):
-        return set()
+        return []

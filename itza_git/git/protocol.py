@@ -101,8 +101,24 @@ class Repository(Protocol):
     def messages(self, commits: Iterable[bytes]) -> Iterator[CommitMessage | None]:
         """Each commit with its message, in the order asked; None for one that cannot be read."""
 
-    def ancestors(self, commits: Collection[bytes], most: int, without: bytes | None = None) -> list[bytes]:
-        """The ids of commits and all their ancestors, newest first, at most so many; none that without reaches."""
+    def changed_paths(self, commits: Sequence[bytes], most: int) -> dict[bytes, list[bytes]]:
+        """The paths that each commit changed against its parent.
+
+        Left out are those that changed more than most, merges, those without a parent here, and those that cannot be
+        read, maybe together with some of the rest.
+        """
+
+    def ancestors(
+        self, commits: Collection[bytes], most: int, without: bytes | None = None
+    ) -> tuple[list[bytes], bool]:
+        """The ids of commits and all their ancestors, newest first, at most so many; none that without reaches.
+
+        And whether that is all that are here: not when git gave up at an object that it cannot read.
+        """
+
+    @property
+    def horizon(self) -> str:
+        """A name for where the history that is here ends, empty when it is whole: a fetch can deepen a shallow one."""
 
     def is_ancestor(self, commit: bytes, of: bytes) -> bool:
         """Whether a commit is another one, or an ancestor of it."""

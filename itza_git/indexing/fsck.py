@@ -159,7 +159,7 @@ class _Reader:
         if kind == "view":
             self._views += 1
             yield from self._view(path, file)
-        else:
+        if kind == "pack":
             self._packs += 1
             self._blobs += len(file.array("key"))
             self._chunks += len(file.array("lines"))

@@ -13,7 +13,7 @@ from itza_git.errors import UnreadableObject
 from itza_git.git import Repository
 from itza_git.indexing.history import LANGUAGE
 from itza_git.records import GITLINK, SYMLINK, Commit, Entry
-from itza_git.store import Space, prune, summaries
+from itza_git.store import Space, lineages, prune, summaries
 from itza_git.store.pack import key_of, keys_array
 
 # Reflog entries that count as recent; git itself forgets them after 90 days.
@@ -61,13 +61,15 @@ def collect(repository: Repository, space: Space, waiting: Callable[[], None]) -
         spaces = prune.drop_unreadable_spaces(space)
         prune.drop_set_aside(space)
         summaries.drop_all_but(space.root, {entry.id for tree in trees for entry in _entries(repository, tree)})
+        lineages.drop_all_but(space.history, {commit.id.hex() for commit in kept})
         messages = prune.drop_all_but(space.history, _messages(repository, space.history, kept))
     return Collected(blobs, views, spaces, max(before - space.size(), 0), messages)
 
 
 def _messages(repository: Repository, history: Space, kept: Iterable[Commit]) -> NDArray[np.bytes_]:
     """The key of every commit that a kept one reaches; none are looked for when the store holds no message."""
-    reached = repository.ancestors([commit.id for commit in kept], MOST_REACHED) if history.packs() else []
+    ids = [commit.id for commit in kept]
+    reached = repository.ancestors(ids, MOST_REACHED)[0] if history.packs() else []
     return keys_array(sorted(key_of(id, LANGUAGE) for id in reached), repository.id_length)
 
 

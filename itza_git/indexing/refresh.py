@@ -37,8 +37,8 @@ class Watch:
     After patience seconds (None: never) the run stops between two packs, and what is there has to do; with 0 nothing
     is written at all. It does too when another process still writes after wait seconds (None: patience, or ten minutes
     and then an error), and when the index cannot be written (a read-only or full disk) though it holds something:
-    unwritable is told why (None: raised). summarising is told how many of the files a model has read that a question
-    about the whole repository needs.
+    unwritable is told why (None: raised). remembering is told how many commit messages of how many are in the store,
+    summarising how many of the files a model has read that a question about the whole repository needs.
     """
 
     progress: Progress = lambda done, total: None
@@ -47,6 +47,7 @@ class Watch:
     wait: float | None = None
     unwritable: Callable[[StoreError], None] | None = None
     summarising: Progress = lambda done, total: None
+    remembering: Progress = lambda done, total: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from itza_git.api import Itza
@@ -26,16 +27,27 @@ class Indexing(threading.Thread):
         self.error: ItzaError | None = None
         self._path = path
         self._rev = rev
+        self._through = threading.Event()
 
     def run(self) -> None:
         """Index; called by the thread."""
         try:
             with Itza.open(self._path) as itza:
                 itza.refresh(self._rev, watch=Watch(self._advance))
+                self._through.set()
+                with suppress(ItzaError):  # evidence that may be lacking, for which nobody waits
+                    itza.remember(self._rev)
         except ItzaError as e:
             self.error = e
         except Exception as e:  # noqa: BLE001 - nobody stands above a thread; the next answer tells it
             self.error = ItzaError(f"indexing failed: {e!r}", "git itza index")
+        finally:
+            self._through.set()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether more of the tree may come into the store."""
+        return self.is_alive() and not self._through.is_set()
 
     def _advance(self, done: int, total: int) -> None:
         self.done, self.total = done, total
@@ -46,10 +58,10 @@ class Indexing(threading.Thread):
         in_part: more of an index is worth waiting for too, not only the whole.
         """
         deadline = time.monotonic() + seconds
-        while self.is_alive():
+        while self.goes_on:
             left = deadline - time.monotonic()
             if left <= 0 or (not in_part and self.total - self.done > left * MOST_BLOBS_A_SECOND):
                 return False
             tell(self.done, self.total)
-            self.join(min(left, _POLL_SECONDS))
+            self._through.wait(min(left, _POLL_SECONDS))
         return True

@@ -67,7 +67,7 @@ class Ready:
 
     def knows_nothing(self, itza: Itza) -> bool:
         """Whether indexing has just begun, so that nothing can be found by it."""
-        return self.indexing is not None and self.indexing.is_alive() and not itza.space.packs()
+        return self.indexing is not None and self.indexing.goes_on and not itza.space.packs()
 
     def beginning(self) -> str:
         """The line about a tree of which nothing is indexed."""
@@ -82,7 +82,7 @@ class Ready:
         run = self.indexing
         error = run.error if run else None
         told = f"{error} ({error.hint})" if error and error.hint else str(error or "")
-        return texts.coverage(covered, run is not None and run.is_alive(), told)
+        return texts.coverage(covered, run is not None and run.goes_on, told)
 
 
 def ready(call: Call, place: Place, itza: Itza, rev: str, seconds: float, in_part: bool = True) -> Ready:

@@ -42,6 +42,12 @@ def dense(corpus: Corpus, question: NDArray[np.float32]) -> Dense:
     return Dense(score, own, path, file)
 
 
+def spread(score: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Scores with the best at 1 and the middle one at 0, never below -1: what is far off is just far off."""
+    top, middle = float(score.max()), float(np.median(score))
+    return np.asarray(np.maximum((score - middle) / max(top - middle, 1e-6), -1.0))
+
+
 def cosines(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.float32]:
     """The cosine of each passage to a vector of length 1."""
     return _cosines(corpus, Product(vector))

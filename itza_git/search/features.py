@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from itza_git.search.corpus import Corpus
 from itza_git.search.defining import defined_part, names_of
-from itza_git.search.dense import Dense
+from itza_git.search.dense import Dense, spread
 from itza_git.search.forms import stem
-from itza_git.search.lexical import Lexical, idf_of
+from itza_git.search.lexical import Lexical, greatest, idf_of
 from itza_git.search.question import Question
+from itza_git.search.reasons import asks_reason, giving_reasons
 from itza_git.search.roles import ROLES
+from itza_git.search.told import Told
 from itza_git.store.postings import BEGINNING, WRITTEN
 from itza_git.words import words
 
@@ -44,6 +46,8 @@ COLUMNS: dict[str, str] = {
     "begins": "part of the question's idf that its first lines hold",
     "written": "part of the question's idf that its comments hold, or all of it where it is prose",
     "like_best": "similarity to the three passages with most evidence",
+    "told": "how much messages of commits that changed its file speak of the question, against the file with most",
+    "reasons": "BM25 of words that give reasons, where the question asks for one",
     "name": "how well the file's name and the question's words cover each other",
     "symbol": "how well the name of what it defines and the question's words cover each other",
     "named": "part of the words of the first name that it defines that the question has",
@@ -62,37 +66,45 @@ COLUMNS: dict[str, str] = {
 
 
 def features(
-    corpus: Corpus, question: Question, lexical: Lexical, dense: Dense, pool: NDArray[np.int64]
+    corpus: Corpus,
+    question: Question,
+    lexical: Lexical,
+    dense: Dense,
+    pool: NDArray[np.int64],
+    told: Told | None = None,
 ) -> NDArray[np.float32]:
-    """One row a passage of the pool, one column each of COLUMNS."""
+    """One row a passage of the pool, one column each of COLUMNS. told: what commits tell, where they are asked."""
     entry = corpus.entry[pool]
     named = corpus.named(pool)
     symbols = [symbol for _, symbol in named]
     rarity = _rarity(corpus, question)
     files, file = np.unique(entry, return_inverse=True)
-    names = [_name(corpus.view.paths[e]) for e in files.tolist()]
+    paths = [corpus.view.paths[e] for e in files.tolist()]
+    names = list(map(_name, paths))
     mentions = np.log2(1 + np.array(corpus.holding_each(["".join(name) for name in names]))) / 12
     # Most symbols have no word of the question: for it they are all as good as none.
     asked = frozenset(rarity)
     by_symbol: Callable[[Callable[[str], float]], NDArray[np.float64]] = partial(
         _each, ["" if asked.isdisjoint(_stems_of(symbol)) else symbol for symbol in symbols]
     )
-    lexical_part = lexical.score[pool] / _best(lexical.score)
-    evidence = lexical_part + _spread(dense.score[pool])
+    lexical_part = lexical.score[pool] / greatest(lexical.score)
+    evidence = lexical_part + spread(dense.score[pool])
     begins, written = lexical.parts((BEGINNING, WRITTEN), pool)
     comment, section = (np.array([one == kind for one, _ in named], float) for kind in ("comment", "section"))
     continued = _continued(pool, entry, symbols, [kind for kind, _ in named])
     defines = _defines(question, symbols) * (1 - continued) * (1 - comment)
     columns: dict[str, NDArray[np.floating]] = {
         "lexical": lexical_part,
-        "dense": _spread(dense.own[pool]),
-        "file_dense": _spread(dense.file[entry]),
-        "file_lexical": (corpus.best_of_entries(lexical.score, files) / _best(lexical.score))[file],
-        "file_bm25": lexical.file_score[entry] / _best(lexical.file_score),
+        "dense": spread(dense.own[pool]),
+        "file_dense": spread(dense.file[entry]),
+        "file_lexical": (corpus.best_of_entries(lexical.score, files) / greatest(lexical.score))[file],
+        "file_bm25": lexical.file_score[entry] / greatest(lexical.file_score),
         "file_sum": _sums(entry, evidence),
         "begins": begins,
         "written": written,
         "like_best": _like_best(corpus, pool, evidence),
+        "told": (told.of(paths) if told else np.zeros(len(paths)))[file],
+        "reasons": giving_reasons(corpus)[pool] if asks_reason(question.text) else np.zeros(len(pool)),
         "name": np.array([_cover(name, rarity) for name in names])[file],
         "symbol": by_symbol(lambda symbol: max(_cover(name, rarity) for name in _last_parts(symbol))),
         "named": by_symbol(lambda symbol: _known_part(_last_parts(symbol)[0], rarity)),
@@ -115,16 +127,6 @@ def _each(keys: Sequence[T], value: Callable[[T], float]) -> NDArray[np.float64]
     """The value of each key, computed once for equal ones."""
     known = {key: value(key) for key in set(keys)}
     return np.array([known[key] for key in keys])
-
-
-def _best(score: NDArray[np.float32]) -> float:
-    return max(float(score.max(initial=0)), 1e-6)
-
-
-def _spread(score: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Scores with the best at 1 and the middle one at 0, never below -1: what is far off is just far off."""
-    top, middle = float(score.max()), float(np.median(score))
-    return np.asarray(np.maximum((score - middle) / max(top - middle, 1e-6), -1.0))
 
 
 def _sums(entry: NDArray[np.int64], evidence: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -172,6 +172,11 @@ def _are_first(ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
     return new
 
 
+def greatest(score: NDArray[np.floating]) -> float:
+    """The greatest of scores, above 0, to divide by."""
+    return max(float(score.max(initial=0)), 1e-6)
+
+
 def _mean(length: NDArray[np.floating]) -> float:
     return max(float(length.mean()), 1.0) if len(length) else 1.0
 

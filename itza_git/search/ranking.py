@@ -25,6 +25,7 @@ from itza_git.search.dense import Dense
 from itza_git.search.features import COLUMNS, features
 from itza_git.search.lexical import Lexical
 from itza_git.search.question import Question
+from itza_git.search.told import Told
 
 # Passages that are looked at closely; of 612 questions of the benchmark 609 have a right one among them.
 POOL = 300
@@ -59,9 +60,10 @@ def rank(
     dense: Dense,
     allowed: NDArray[np.bool_],
     limit: int,
+    told: Told | None = None,
     evidence: Evidence = Evidence.ALL,
 ) -> list[Ranked]:
-    """The best passages. allowed: entries that may be found."""
+    """The best passages. allowed: entries that may be found; told: what commits tell of a question in words."""
     if evidence is not Evidence.ALL:
         lists = {Evidence.LEXICAL: [lexical.score], Evidence.DENSE: [dense.score]}
         best = fused(corpus, lists.get(evidence, [lexical.score, dense.score]), allowed)[:limit]
@@ -69,12 +71,12 @@ def rank(
     pool = candidates(corpus, question, lexical, dense, allowed)
     if not len(pool):
         return []
-    parts = features(corpus, question, lexical, dense, pool) * weights()[:, int(question.is_sentence)]
+    parts = features(corpus, question, lexical, dense, pool, told) * weights()[:, int(question.is_sentence)]
     order = saturated(corpus.entry[pool], parts.sum(axis=1), REPEATED[question.is_sentence], limit)
     top = order[0][1]
-    told = _explained(parts, order)
     return [
-        Ranked(int(pool[at]), float(np.exp(score - top)), moved) for (at, score), moved in zip(order, told, strict=True)
+        Ranked(int(pool[at]), float(np.exp(score - top)), moved)
+        for (at, score), moved in zip(order, _explained(parts, order), strict=True)
     ]
 
 

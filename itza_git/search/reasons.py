@@ -1,9 +1,15 @@
-"""Whether a question asks for reasons or for history, in each language that questions come in."""
+"""Whether a question asks for reasons or for history, in each language that questions come in, and what gives some."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itza_git.search.corpus import Corpus
+from itza_git.search.lexical import greatest, lexical
 
 # By language: en, es, pt, fr, de, it, ru, zh and ja.
 _REASONS = (
@@ -28,6 +34,10 @@ _REASONS = (
 )
 
 
+# Who says why, says it with one of these.
+_GIVING = "avoid because ensure instead necessary otherwise prevent rather reason workaround"
+
+
 @cache
 def _pattern() -> re.Pattern[str]:
     return re.compile("|".join(_REASONS), re.IGNORECASE | re.DOTALL)
@@ -36,3 +46,9 @@ def _pattern() -> re.Pattern[str]:
 def asks_reason(text: str) -> bool:
     """Whether a question is about why something is as it is, or since when: what commit messages tell."""
     return bool(_pattern().search(text))
+
+
+def giving_reasons(corpus: Corpus) -> NDArray[np.floating]:
+    """How much each passage has of the words that give reasons: their BM25, 1 for the one with most."""
+    score = lexical(corpus, dict.fromkeys(_GIVING.split(), 1.0)).score
+    return score / greatest(score)

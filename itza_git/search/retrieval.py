@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from itza_git.search.languages import ENGLISH, is_unspaced
 from itza_git.search.lexical import lexical
 from itza_git.search.question import Question
 from itza_git.search.ranking import Evidence, Ranked, rank
+from itza_git.search.told import told
 
 # The gate: how near the nearest of the best passages is, what part of the question's words one of them holds, and how
 # many words it has, for a long question says much of which any code holds little. Chosen on the questions in words of
@@ -69,17 +70,20 @@ def search(
     wanted: Filter | None = None,
     evidence: Evidence = Evidence.ALL,
     nearest: bool = False,
+    messages: Callable[[], Corpus] | None = None,
 ) -> Found:
     """The best passages of a tree for a question; none when nothing of it is here, unless the nearest are wanted.
 
-    evidence: less than all only to measure what a part is worth.
+    evidence: less than all only to measure what a part is worth. messages gives those of the commits that led to the
+    tree, for a question in words: key words stand in the code.
     """
     wanted = wanted or Filter()
     question = Question(question.text, corpus.holding)
     words_found = lexical(corpus, question.terms, question.forms)
     nearness = dense(corpus, embedder.embed_question(question.content))
     looked_at = max(int(DEPTH * limit), 5)
-    ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), looked_at, evidence)
+    tells = told(messages(), question.text, embedder) if messages and question.is_sentence else None
+    ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), looked_at, tells, evidence)
     passages = joined((corpus.passage(r.passage, r.score, r.parts) for r in ranked), limit)
     found = _judged(corpus, passages, ranked[:5], question, nearness)
     nothing = len(found.unknown) == len(question.asked) and found.cosine < NEAR

@@ -24,7 +24,7 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 # Which kind of container lies in which folder of a space.
-KINDS_OF_FILES = {"packs": "pack", "views": "view"}
+KINDS_OF_FILES = {"packs": "pack", "views": "view", "lineages": "lineage"}
 
 
 class _Wrong(Exception):
@@ -95,7 +95,14 @@ def _view(file: Container) -> None:
         _vectors(file.array("path_vector"), file.array("path_scale"), entries)
 
 
-_PROOFS: dict[str, Callable[[Container], None]] = {"pack": _pack, "view": _view}
+def _lineage(file: Container) -> None:
+    ids = file.array("id")
+    _law(ids.ndim == 2 and len(ids) > 0, "it holds no ids")
+    _law(len(np.unique(ids, axis=0)) == len(ids), "a commit is there twice")
+    _law(file.path.name.startswith(f"{ids[0].tobytes().hex()}-"), "its name is not that of its first commit")
+
+
+_PROOFS: dict[str, Callable[[Container], None]] = {"pack": _pack, "view": _view, "lineage": _lineage}
 
 
 def _table(file: Container, name: str, table: str, size: int) -> None:

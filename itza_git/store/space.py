@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -110,7 +110,7 @@ class Space:
         for name in self._names():
             opened = self._open.get(name)
             if opened is None or not opened.is_current:
-                opened = self._whole(Pack, self.packs_folder / name)
+                opened = self.whole(Pack, self.packs_folder / name)
             if opened is not None:
                 yield name, opened
 
@@ -122,7 +122,7 @@ class Space:
         except OSError as e:
             raise cannot_read(self.packs_folder, e) from e
 
-    def _whole(self, read: Callable[[Path], File], path: Path) -> File | None:
+    def whole(self, read: Callable[[Path], File], path: Path) -> File | None:
         """What read makes of a file; None for a damaged one, which `damaged` names. Raises FileNotFoundError."""
         if self._found_damaged(path):
             return None
@@ -159,9 +159,9 @@ class Space:
         from itza_git.store.proof import KINDS_OF_FILES, prove
 
         for folder, kind in KINDS_OF_FILES.items():
-            for path in self._files(folder):
+            for path in self.files(folder):
                 with suppress(FileNotFoundError):
-                    self._whole(partial(prove, kind=kind), path)
+                    self.whole(partial(prove, kind=kind), path)
         found = list(self.damaged)
         if found:
             with suppress(StoreError), self.writer():  # sets them aside
@@ -178,7 +178,7 @@ class Space:
         """The recorded view of a tree; None when there is none that can be read."""
         path = self.view_path(tree, policy)
         try:
-            found = self._whole(View.read, path)
+            found = self.whole(View.read, path)
         except FileNotFoundError:
             return None
         if found is not None and found.file is not None:
@@ -192,9 +192,9 @@ class Space:
 
     def view_files(self) -> list[Path]:
         """The files of all views, that used last first."""
-        return sorted(self._files("views"), key=_mtime, reverse=True)
+        return used_last(self.files("views"))
 
-    def _files(self, folder: str) -> list[Path]:
+    def files(self, folder: str) -> list[Path]:
         """The files of a folder; what another process is just writing is none of them."""
         return [path for path in (self.folder / folder).glob("*.itza") if not path.name.startswith(TEMPORARY)]
 
@@ -259,7 +259,7 @@ class Space:
     def _make_folders(self) -> None:
         # One after the other: what mkdir makes of parents does not have the mode.
         folders = [self.root, self._whole_folder.parent, self._whole_folder, self.folder, self.packs_folder]
-        for folder in folders if self.is_part else [*folders, self.folder / "views"]:
+        for folder in [*folders, self.folder / ("lineages" if self.is_part else "views")]:
             try:
                 folder.mkdir(mode=0o700, exist_ok=True)
             except OSError as e:
@@ -347,6 +347,11 @@ def _head(raw: Any) -> RecordedHead:  # noqa: ANN401 - any JSON value
     found = jsontext.record(RecordedHead, raw)
     bytes.fromhex(found.commit + found.tree)  # raises ValueError
     return found
+
+
+def used_last(files: Iterable[Path]) -> list[Path]:
+    """Files, that used last first."""
+    return sorted(files, key=_mtime, reverse=True)
 
 
 def _mtime(path: Path) -> float:

@@ -1,0 +1,64 @@
+"""Lineages: the newest ancestors of a commit, kept by the commit, for git takes a while to list 20,000 of them.
+
+What a commit's ancestors are never changes but where a clone is shallow, so the name says where it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itza_git.store import container
+from itza_git.store.container import Container, delete
+from itza_git.store.space import Space, used_last
+
+LINEAGES = "lineages"
+# Each is of up to 400 kB, and of interest while somebody works at its commit.
+MOST_LINEAGES = 4
+
+
+class Lineages:
+    """Those of one part of a space. policy: how many are listed, and where history ends."""
+
+    def __init__(self, part: Space, policy: str) -> None:
+        self._part = part
+        self._policy = policy
+
+    def get(self, commit: bytes) -> NDArray[np.uint8] | None:
+        """The ids of a commit and its ancestors, newest first, (ancestors, n); None when there are none to be read."""
+        try:
+            found = self._part.whole(_read, self._path(commit))
+        except FileNotFoundError:
+            return None
+        if found is None:
+            return None
+        found.touch()  # it decides which are dropped first
+        return found.array("id")
+
+    def latest(self) -> bytes | None:
+        """The commit whose lineage was used last: the nearest one to start from."""
+        paths = [path for path in used_last(self._part.files(LINEAGES)) if path.stem.endswith(f"-{self._policy}")]
+        return bytes.fromhex(paths[0].name.partition("-")[0]) if paths else None
+
+    def put(self, commit: bytes, ids: NDArray[np.uint8]) -> None:
+        """Keep a lineage, and drop those not used for longest. Needs the lock; raises `StoreError`."""
+        container.write(self._path(commit), "lineage", {}, {"id": ids})
+        for stale in used_last(self._part.files(LINEAGES))[MOST_LINEAGES:]:
+            delete(stale)
+
+    def _path(self, commit: bytes) -> Path:
+        return self._part.folder / LINEAGES / f"{commit.hex()}-{self._policy}.itza"
+
+
+def _read(path: Path) -> Container:
+    return Container(path, "lineage").verified()
+
+
+def drop_all_but(part: Space, commits: Set[str]) -> None:
+    """Delete the lineages of all commits but those (hex ids). Needs the lock."""
+    for path in part.files(LINEAGES):
+        if path.name.partition("-")[0] not in commits:
+            delete(path)
