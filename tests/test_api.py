@@ -21,7 +21,8 @@ SIGNATURES = {
     "open": "path environment **settings",
     "close": "self",
     "refresh": "self rev *branch *watch",
-    "search": "self query *rev *branch *worktree *limit *paths *languages *context *kinds *reasons *history *nearest *watch",
+    "search": "self query *rev *branch *worktree *limit *paths *languages *context *kinds *reasons *history *nearest"
+    " *watch",
     "similar": "self path first last *rev *branch *worktree *limit *paths *languages *watch",
     "ask": "self question *rev *branch *worktree *limit *paths *languages *model *use_model *force *history *watch"
     " *statement",

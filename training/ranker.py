@@ -33,7 +33,7 @@ from itza_git import Itza
 from itza_git.api import UNWATCHED
 from itza_git.records import Passage
 from itza_git.search.corpus import Corpus
-from itza_git.search.dense import dense
+from itza_git.search.dense import cosines, dense
 from itza_git.search.features import COLUMNS, features
 from itza_git.search.lexical import lexical
 from itza_git.search.question import Question
@@ -100,9 +100,10 @@ def examples(queries: Path, folder: Path) -> list[Example]:
             for query in asked:
                 question = Question(query["query"], corpus.holding)
                 words = lexical(corpus, question.terms, question.forms)
-                near = dense(corpus, itza.embedder.embed_question(question.content))
+                vector = itza.embedder.embed_question(question.content)
+                near = dense(corpus, vector)
                 pool = candidates(corpus, question, words, near, everything)
-                tells = told(messages, question.text, itza.embedder) if question.is_sentence else None
+                tells = told(messages, question, cosines(messages, vector)) if question.is_sentence else None
                 table = features(corpus, question, words, near, pool, tells)
                 found.append(_example(corpus, query, pool, table, question.is_sentence))
     return found

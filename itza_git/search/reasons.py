@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,8 @@ _REASONS = (
 
 # Who says why, says it with one of these.
 _GIVING = "avoid because ensure instead necessary otherwise prevent rather reason workaround"
+# The same for every question.
+_given: WeakKeyDictionary[Corpus, NDArray[np.floating]] = WeakKeyDictionary()
 
 
 @cache
@@ -50,5 +53,8 @@ def asks_reason(text: str) -> bool:
 
 def giving_reasons(corpus: Corpus) -> NDArray[np.floating]:
     """How much each passage has of the words that give reasons: their BM25, 1 for the one with most."""
-    score = lexical(corpus, dict.fromkeys(_GIVING.split(), 1.0)).score
-    return score / greatest(score)
+    found = _given.get(corpus)
+    if found is None:
+        score = lexical(corpus, dict.fromkeys(_GIVING.split(), 1.0)).score
+        found = _given[corpus] = score / greatest(score)
+    return found

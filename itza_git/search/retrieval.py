@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from itza_git.embedding import Embedder
 from itza_git.records import Passage
 from itza_git.search.corpus import Corpus, Filter
-from itza_git.search.dense import Dense, dense
+from itza_git.search.dense import Dense, cosines, dense
 from itza_git.search.forms import forms
 from itza_git.search.joining import DEPTH, joined
 from itza_git.search.languages import ENGLISH, is_unspaced
@@ -79,10 +80,16 @@ def search(
     """
     wanted = wanted or Filter()
     question = Question(question.text, corpus.holding)
-    words_found = lexical(corpus, question.terms, question.forms)
-    nearness = dense(corpus, embedder.embed_question(question.content))
+    commits = messages() if messages and question.is_sentence else None
+    vector = embedder.embed_question(question.content)
+    # Both kinds of evidence at a time: products of vectors leave Python to others meanwhile.
+    with ThreadPoolExecutor(1) as beside:
+        near = beside.submit(dense, corpus, vector)
+        near_commits = beside.submit(cosines, commits, vector) if commits else None
+        words_found = lexical(corpus, question.terms, question.forms)
+        tells = told(commits, question, near_commits.result()) if commits and near_commits else None
+        nearness = near.result()
     looked_at = max(int(DEPTH * limit), 5)
-    tells = told(messages(), question.text, embedder) if messages and question.is_sentence else None
     ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), looked_at, tells, evidence)
     passages = joined((corpus.passage(r.passage, r.score, r.parts) for r in ranked), limit)
     found = _judged(corpus, passages, ranked[:5], question, nearness)

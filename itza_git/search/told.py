@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from itza_git.embedding import Embedder
-from itza_git.search.corpus import Corpus
-from itza_git.search.dense import cosines, spread
+from itza_git.search.corpus import Corpus, ranges
+from itza_git.search.dense import spread
 from itza_git.search.lexical import greatest, lexical
 from itza_git.search.question import Question
-from itza_git.store.postings import MOST_OCCURRENCES
+from itza_git.store.postings import MOST_OCCURRENCES, Postings
 from itza_git.words import asked_keys, path_term
 
 # So many commits that speak most of the question count for a file.
@@ -42,27 +41,26 @@ class Told:
     def _commits(self, paths: Sequence[bytes]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The number of each file once for every commit that changed it, and what that commit is worth for it."""
         keys = asked_keys(map(path_term, paths))
-        some = [
-            (number, offset, row, count)
-            for offset, postings in self.messages.field("symbol")
-            for number, row, count in postings.found(keys)
-        ]
-        numbers, offsets, rows, counts = zip(*some, strict=True) if some else ((),) * 4
-        size = list(map(len, rows))
-        file = np.repeat(np.array(numbers, np.int64), size)
-        row = np.concatenate([np.empty(0, np.int64), *rows]) + np.repeat(np.array(offsets, np.int64), size)
-        files_changed = np.concatenate([np.empty(0, np.uint8), *counts]) & MOST_OCCURRENCES
+        found = [_found(postings, keys, offset) for offset, postings in self.messages.field("symbol")]
+        file, row, files_changed = (np.concatenate(parts) for parts in zip(*found, strict=True))
         passage, _, _ = self.messages.passages_at(row)
         here = passage >= 0
-        worth = self.score[passage[here]] / np.log2(1 + files_changed[here])
-        return file[here], worth
+        return file[here], self.score[passage[here]] / np.log2(1 + files_changed[here])
 
 
-def told(messages: Corpus, text: str, embedder: Embedder) -> Told | None:
-    """How much each message of a corpus speaks of what a question asks; None without any message."""
-    if not len(messages):
-        return None
-    question = Question(text, messages.holding)
+def _found(
+    postings: Postings, keys: NDArray[np.uint64], offset: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]:
+    """Where keys are: the number of the key, the row, the count. offset: of the first row."""
+    place = postings.places(keys)
+    number = np.flatnonzero(place >= 0)
+    first, end = (postings.start[place[number] + more].astype(np.int64) for more in (0, 1))
+    at = ranges(first, end - first)
+    row, count = postings.row[at].astype(np.int64) + offset, postings.count[at] & np.uint8(MOST_OCCURRENCES)
+    return np.repeat(number, end - first), row, count
+
+
+def told(messages: Corpus, question: Question, near: NDArray[np.float32]) -> Told:
+    """How much each message of a corpus, which has some, speaks of what a question asks. near: their cosines to it."""
     words = lexical(messages, question.terms, question.forms).score
-    near = cosines(messages, embedder.embed_question(question.content))
     return Told(messages, np.asarray(words / greatest(words) + np.maximum(spread(near), 0), float))
