@@ -92,3 +92,18 @@ def test_who_speaks_of_what_is_his_own_asks_how_it_is_used(question: str, usage:
 )
 def test_documents_are_asked_for(question: str, is_asked: bool) -> None:
     assert Question(question).is_about("docs") is is_asked
+
+
+@pytest.mark.parametrize(
+    ("question", "is_asked"),
+    [
+        ("how is the retry tested?", True),
+        ("how are the unit tests organised?", True),
+        ("which test cases cover retries?", True),
+        ("test suite of the parser", True),
+        ("how test files are discovered and run", False),
+        ("How a test suite is prepared", False),
+    ],
+)
+def test_tests_are_asked_for_and_not_how_a_framework_treats_them(question: str, is_asked: bool) -> None:
+    assert Question(question).is_about("tests") is is_asked

@@ -70,7 +70,9 @@ _USAGE = re.compile(
 )
 # Only where the asker wants such files: "how is X tested?" does, "how does the test client work?" does not.
 _ABOUT = {
-    "tests": r"(?:unit|integration|regression|end-to-end|e2e)[- ]tests?|tests? (?:for|of|that|cases?|suites?|files?)"
+    # A test framework is asked how it finds test files.
+    "tests": r"(?:unit|integration|regression|end-to-end|e2e)[- ]tests?|tests? (?:for|of|that)"
+    r"|^(?!how\b).*\btests? (?:cases?|suites?|files?)"
     r"|(?:is|are|gets?) \w+ tested|tested\?|which tests?|the tests|pruebas"
     r"|testes|tests unitaires|[dl]es tests|die tests|тест\w*",
     "news": r"changelog|release notes|(?:what(?:'s| is| has)? )?(?:new|changed) (?:in|since)|(?:last|latest) release"
