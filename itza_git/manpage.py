@@ -33,7 +33,7 @@ _CONFIGURATION = {
     "itza.include, itza.exclude": "Pathspecs of what is indexed and what is not; repeatable.",
     "itza.maxFileSize": "Larger files are skipped; default 1m.",
     "itza.repo": "A repository that --all-repos searches; repeatable. git itza repos writes it.",
-    "itza.history": "Whether commit messages are evidence for a question that asks why; default true.",
+    "itza.history": "Whether commit messages are evidence for a question in words; default true.",
 }
 
 _ENVIRONMENT = {
