@@ -98,6 +98,15 @@ def test_a_question_in_words_indexes_the_messages_that_are_missing(project: Repo
         assert len(seen) == 2
 
 
+def test_no_question_waits_longer_for_another_process_than_it_says(project: Repo) -> None:
+    with asking(project, Counting(is_local=True)) as opened, asking(project, Counting(is_local=True)) as other:
+        opened.refresh()
+        with other.space.writer():
+            hits = opened.search(QUESTION, watch=Watch(wait=0.05)).hits
+        assert hits
+        assert not opened.space.history.packs()
+
+
 def test_no_question_waits_for_a_server_to_embed_messages(project: Repo) -> None:
     with asking(project, Counting(is_local=False)) as opened:
         opened.search(QUESTION)

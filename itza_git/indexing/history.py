@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from itza_git.embedding import Embedder
 from itza_git.errors import StoreError
 from itza_git.git import Repository
-from itza_git.indexing.refresh import LONGEST_WAIT, Watch
+from itza_git.indexing.refresh import Watch, longest_wait
 from itza_git.records import Chunk, CommitMessage
 from itza_git.store import Space, View, postings
 from itza_git.store.lineages import Lineages
@@ -84,7 +84,7 @@ def index_history(repository: Repository, space: Space, embedder: Embedder, hist
     if watch.patience == 0 or (not missing and history.is_recorded):
         return len(missing)
     # Without anything missing there is only a note to write.
-    wait = LONGEST_WAIT if missing and watch.patience is None else SHORT_WAIT
+    wait = longest_wait(watch) if missing else SHORT_WAIT
     done = 0
     try:
         with space.writer(wait, watch.waiting):

@@ -93,7 +93,7 @@ class Refresher:
         written = _Written(Outcome(), not missing)
         if missing or not recorded or self._space.damaged:
             # Without anything missing there is only a note to write, for which no answer should wait.
-            wait = SHORT_WAIT if not missing else _longest_wait(watch)
+            wait = SHORT_WAIT if not missing else longest_wait(watch)
             written = self._try_to_write(view, watch, commit, wait) or written
         return _refreshed(view, written)
 
@@ -103,7 +103,7 @@ class Refresher:
         view = changed_view(self._repository, self.view(head), changes, head, self._policy, self._embedder)
         written = _Written(Outcome(), not _missing(self._space, view))
         if not written.complete:
-            written = self._try_to_write(view, watch, None, _longest_wait(watch)) or written
+            written = self._try_to_write(view, watch, None, longest_wait(watch)) or written
         return _refreshed(view, written, changes)
 
     def view(self, commit: Commit) -> View:
@@ -193,7 +193,8 @@ def _has_content(change: Change) -> bool:
     return change.old is None or change.new is None or change.old.id != change.new.id
 
 
-def _longest_wait(watch: Watch) -> float:
+def longest_wait(watch: Watch) -> float:
+    """How many seconds whoever watches waits for another process that writes."""
     given = (seconds for seconds in (watch.wait, watch.patience) if seconds is not None)
     return min(given, default=LONGEST_WAIT)
 
