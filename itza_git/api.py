@@ -167,7 +167,7 @@ class Itza(Closing):
         tree = self.trees.asked(rev, branch, worktree, paths, languages, watch)
         from itza_git.searching import find
 
-        messages = partial(self.trees.told, tree.commit, watch) if history else None
+        messages = partial(self.trees.told, tree.commit, watch) if history else lambda: None
         recipe = self.space.recipe.name
         result = find(self.repository, tree, self.embedder, recipe, query, limit, kinds, context, nearest, messages)
         if not (reasons and history):

@@ -30,7 +30,7 @@ def find(
     kinds: Sequence[str] = (),
     context: tuple[int, int] = (0, 0),
     nearest: bool = False,
-    messages: Callable[[], Corpus] | None = None,
+    messages: Callable[[], Corpus | None] = lambda: None,
 ) -> SearchResult:
     """The best passages of a tree, at most limit; recipe is the name of the space that they are in.
 

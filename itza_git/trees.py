@@ -14,14 +14,15 @@ from itza_git import config
 from itza_git.chunking.languages import canonical
 from itza_git.config import Settings
 from itza_git.embedding import Embedder
-from itza_git.errors import GitError, UnknownRevision, UsageError
+from itza_git.errors import Damaged, GitError, StoreError, UnknownRevision, UsageError
 from itza_git.git import Repository
 from itza_git.indexing import Policy, Refreshed, Refresher, Watch
-from itza_git.indexing.history import history_of, index_history
+from itza_git.indexing.history import History, is_remembered
 from itza_git.ranges import refuse_range
 from itza_git.records import Commit
 from itza_git.search.corpus import Corpus, Filter
 from itza_git.store import Space
+from itza_git.store.space import SHORT_WAIT
 
 MOST_OPEN = 4
 
@@ -51,7 +52,7 @@ class Trees:
         self._space = space
         self._embedder = embedder
         self._open: dict[bytes, Corpus] = {}
-        self._messages: dict[bytes, Corpus] = {}
+        self._messages: dict[tuple[bytes, str], Corpus] = {}
 
     def forget(self) -> None:
         """Close what is open: its files were found damaged."""
@@ -97,24 +98,38 @@ class Trees:
     def messages(self, commit: bytes, watch: Watch) -> Corpus:
         """The messages of a commit and its newest ancestors, as a corpus whose blobs are commits.
 
-        What the store lacks of them is indexed first, as far as watch's patience goes.
+        What the store lacks of them is indexed first, as far as watch's patience goes; who watches without an end gets
+        what git did not tell at first looked for again.
         """
-        found = self._messages.get(commit)
-        if found is None or not found.is_current:
-            space = self._space.history
-            history = history_of(self._repository, space, self._embedder, commit)
-            index_history(self._repository, space, self._embedder, history, watch)
-            found = Corpus(space, history.view)
-            if found.is_whole:
-                self._messages = {commit: found}
+        key = commit, self._repository.horizon
+        found = self._messages.get(key)
+        if found is None or not found.is_current or watch.is_endless:
+            history = History(self._repository, self._space.history, self._embedder, commit)
+            history.index(watch)
+            found = Corpus(self._space.history, history.view())
+            if found.is_whole and history.is_whole:
+                self._messages = {key: found}
         return found
 
-    def told(self, commit: Commit, watch: Watch) -> Corpus:
+    def told(self, commit: Commit, watch: Watch) -> Corpus | None:
         """The messages that a search has as evidence, indexed first as far as watch's patience goes.
 
-        A server would take its time for each message: the hooks and `git itza index` have more of it.
+        A server would take its time for each message: the hooks and `git itza index` have more of it. None where that
+        part of the store cannot be read: the tree answers without it.
         """
-        return self.messages(commit.id, watch if self._embedder.is_local else replace(watch, patience=0))
+        try:
+            patience = watch.patience if self._embedder.is_local else 0
+            return self.messages(commit.id, replace(watch, patience=patience, wait=SHORT_WAIT))
+        except Damaged:
+            raise
+        except StoreError:
+            return None
+
+    def remembers(self, commit: Commit) -> bool:
+        """Whether the store has the messages that led to a commit, or no search indexes any."""
+        if not (self._settings.history and self._embedder.is_local):
+            return True
+        return is_remembered(self._repository, self._space.history, self._embedder, commit.id)
 
     def refresh(self, rev: str, branch: str | None, commit: Commit, watch: Watch) -> Refreshed:
         """Index what the store lacks of a commit, and remember which branch that was."""

@@ -128,22 +128,38 @@ def test_the_paths_that_a_commit_changed(repo: Repo) -> None:
     repo.git("merge", "--quiet", "--strategy=ours", "--message=merge", "main")
     opened = open_repository(repo.path)
     commits = [raw(one) for one in (root, two, all_of_them, repo.git("rev-parse", "HEAD"))]
-    assert opened.changed_paths(commits, 99) == {
-        raw(two): [b"a.py", b"dir/b.py"],
-        raw(all_of_them): sorted(names),
-    }
-    assert list(opened.changed_paths(commits, len(names))) == [raw(two), raw(all_of_them)]
-    assert list(opened.changed_paths(commits, len(names) - 1)) == [raw(two)]
+    two_paths: list[list[bytes]] = [[], [b"a.py", b"dir/b.py"]]
+    all_paths = [*two_paths, sorted(names), []]
+    assert opened.changed_paths(commits, 99) == dict(zip(commits, all_paths, strict=True))
+    assert opened.changed_paths(commits, len(names)) == dict(zip(commits, all_paths, strict=True))
+    assert opened.changed_paths(commits, len(names) - 1) == dict(zip(commits, [*two_paths, [], []], strict=True))
 
 
-def test_a_lost_tree_leaves_the_paths_of_its_commit_out(repo: Repo) -> None:
-    repo.write("a.py", "1\n")
-    repo.commit("one")
-    repo.write("a.py", "2\n")
-    two = repo.commit("two")
-    tree = repo.git("rev-parse", f"{two}^{{tree}}")
+def test_commits_beside_a_lost_tree_are_left_out_and_no_others(repo: Repo) -> None:
+    commits = []
+    for number in range(6):
+        repo.write("a.py", f"{number}\n")
+        commits.append(repo.commit(str(number)))
+    tree = repo.git("rev-parse", f"{commits[2]}^{{tree}}")
     (repo.path / ".git" / "objects" / tree[:2] / tree[2:]).unlink()
-    assert open_repository(repo.path).changed_paths([raw(two)], 9) == {}
+    told = open_repository(repo.path).changed_paths([raw(one) for one in reversed(commits)], 9)
+    assert told == {raw(commits[0]): [], **{raw(commits[number]): [b"a.py"] for number in (1, 4, 5)}}
+
+
+def test_what_the_oldest_commit_of_a_shallow_clone_changed_cannot_be_told(repo: Repo, tmp_path: Path) -> None:
+    for number in range(3):
+        repo.write("a.py", f"{number}\n")
+        repo.commit(str(number))
+    repo.git("clone", "--quiet", "--depth=2", repo.path.as_uri(), str(tmp_path / "shallow"))
+    commits = [raw(one) for one in repo.git("rev-list", "-2", "HEAD").split()]
+    assert open_repository(tmp_path / "shallow").changed_paths(commits, 9) == {commits[0]: [b"a.py"]}
+
+
+def test_a_graft_changes_no_history(repo: Repo) -> None:
+    commits = [repo.commit(str(number)) for number in range(3)]
+    (repo.path / ".git" / "info").mkdir(exist_ok=True)
+    (repo.path / ".git" / "info" / "grafts").write_text(f"{commits[2]}\n")
+    assert len(open_repository(repo.path).ancestors([raw(commits[2])], 9)[0]) == 3
 
 
 def test_the_horizon_is_that_of_a_shallow_clone(repo: Repo, tmp_path: Path) -> None:

@@ -211,6 +211,20 @@ def test_progress_grows_while_the_index_is_waited_for(code: Repo) -> None:
     speak(code.path, script)
 
 
+@pytest.mark.parametrize("indexed", [True, False])
+def test_commit_messages_are_indexed_behind_the_calls(code: Repo, indexed: bool) -> None:
+    if indexed:
+        index(code)
+
+    async def script(client: Client) -> None:
+        with anyio.fail_after(LONGEST_SECONDS):
+            while not list(code.path.glob(".git/itza/spaces/*/history/lineages/*")):
+                await said(client, "search_codebase", query="how are retries limited?")
+                await anyio.sleep(0.02)
+
+    speak(code.path, script)
+
+
 def test_head_is_followed_between_calls(code: Repo) -> None:  # C11, C12
     index(code)
 

@@ -117,14 +117,51 @@ def test_no_question_waits_for_a_server_to_embed_messages(project: Repo) -> None
 
 
 def test_an_index_of_before_gets_the_paths(project: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as before:
-        before.setattr(history, "LANGUAGE", "commit")
-        with Itza.open(project.path, {}) as opened:
-            assert opened.remember() == (2, 2)
+    with monkeypatch.context() as before, Itza.open(project.path, {}) as opened:
+        before.setattr(type(opened.repository), "changed_paths", lambda *args: {})
+        assert opened.remember() == (2, 2)
+        assert told(project) == {}
+    (lineage,) = lineages(project)
+    lineage.unlink()  # there were none
     assert list(told(project)) == ["b.py"]
     with Itza.open(project.path, {}) as opened:
         assert opened.collect().messages == 2
         assert opened.fsck().faults == ()
+    assert list(told(project)) == ["b.py"]
+
+
+def test_paths_that_could_not_be_told_are_looked_for_again(project: Repo) -> None:
+    project.write("a.py", SWEEPS.format(5))
+    project.commit("Sweep more")
+    tree = project.git("rev-parse", "HEAD^{tree}")
+    lost = project.path / ".git" / "objects" / tree[:2] / tree[2:]
+    content = lost.read_bytes()
+    with Itza.open(project.path, {}) as opened:
+        opened.refresh()
+        lost.unlink()
+        assert opened.remember() == (3, 3)
+        lost.write_bytes(content)
+        assert opened.remember() == (3, 3)
+    assert list(told(project)) == ["b.py"]
+    assert list(told(project, "how is more swept?")) == ["a.py"]
+
+
+def test_a_deepened_clone_learns_what_its_oldest_commit_changed(project: Repo, tmp_path: Path) -> None:
+    project.git("clone", "--quiet", "--depth=1", project.path.as_uri(), str(tmp_path / "shallow"))
+    shallow = existing(tmp_path / "shallow")
+    with Itza.open(shallow.path, {}) as opened:
+        assert not [one for one in opened.search(QUESTION, nearest=True).hits if one.passage.parts.get("told")]
+        shallow.git("fetch", "--quiet", "--unshallow")
+        found = [one.passage.path for one in opened.search(QUESTION).hits if one.passage.parts.get("told")]
+    assert found == [b"b.py"]
+    assert list(told(shallow)) == ["b.py"]
+
+
+def test_a_history_that_cannot_be_read_stops_no_question(project: Repo) -> None:
+    with Itza.open(project.path, {}) as opened:
+        opened.refresh()
+        opened.space.history.folder.write_text("in the way")
+    assert order(project) == order(project, history=False)
 
 
 # Reasons
@@ -179,6 +216,20 @@ def test_the_ancestors_of_a_commit_are_kept_and_those_of_the_next_made_of_them(
     assert ancestors(project) == set(project.git("rev-list", "HEAD").split())
     assert ancestors(project, side) == set(project.git("rev-list", side).split())
     assert asked == [main, None]
+
+
+def test_where_only_so_many_count_they_are_the_newest(project: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "MOST_COMMITS", 4)
+    project.commit("Newer")
+    ancestors(project)
+    project.git("checkout", "--quiet", "--orphan", "old")
+    project.clock -= 10_000
+    for number in range(3):
+        project.commit(f"Old {number}")
+    project.clock += 20_000
+    project.git("checkout", "--quiet", "main")
+    project.git("merge", "--quiet", "--allow-unrelated-histories", "--strategy=ours", "--message=merge", "old")
+    assert ancestors(project) == set(project.git("rev-list", "--max-count=4", "HEAD").split())
 
 
 def test_only_those_used_last_are_kept(project: Repo) -> None:

@@ -192,7 +192,8 @@ class BaseRepository(ABC):
                 yield history.parse_commit(commit, content)
 
     def changed_paths(self, commits: Sequence[bytes], most: int) -> dict[bytes, list[bytes]]:
-        return history.changed_paths(self._git, commits, most)
+        ends = {bytes.fromhex(one) for one in history.shallow(self.common_dir)}
+        return history.changed_paths(self._git, commits, most, ends)
 
     def ancestors(
         self, commits: Collection[bytes], most: int, without: bytes | None = None

@@ -55,7 +55,9 @@ FIXED = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_NO_REPLACE_OBJECTS": "1",  # libgit2 knows no replace refs; one repository must not have two contents.
+    # libgit2 knows no replace refs; one repository must not have two contents, nor two histories.
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
     "LC_ALL": "C",
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,13 +54,31 @@ def ancestors(
     return [bytes.fromhex(line.decode()) for line in done.stdout.split()], not done.returncode
 
 
-def changed_paths(git: CommandLine, commits: Sequence[bytes], most: int) -> dict[bytes, list[bytes]]:
-    """See `Repository.changed_paths`."""
+# git ends at an object that it cannot read. So often it is started again behind it, and so often when it tells nothing.
+_MOST_FAILURES, _MOST_IN_VAIN = 20, 2
+
+
+def changed_paths(git: CommandLine, commits: Sequence[bytes], most: int, ends: Set[bytes]) -> dict[bytes, list[bytes]]:
+    """See `Repository.changed_paths`. ends: the commits whose parents a shallow clone lacks."""
+    found: dict[bytes, list[bytes]] = {}
+    left = [one for one in commits if one not in ends]
+    failures = in_vain = 0
+    while left and failures < _MOST_FAILURES and in_vain < _MOST_IN_VAIN:
+        told = _changed_paths(git, left, most)
+        found |= told
+        failures, in_vain = failures + 1, 0 if told else in_vain + 1
+        left = [one for one in left if one not in told][1:]
+    return found
+
+
+def _changed_paths(git: CommandLine, commits: Sequence[bytes], most: int) -> dict[bytes, list[bytes]]:
+    """The same of the first commits, until git cannot read one."""
     stdin = "".join(f"{one.hex()}\n" for one in commits).encode()
     found: dict[bytes, list[bytes]] = {}
     paths: list[bytes] = []
     # A commit's id, then of each file that it changed what it was, from a colon on, and its path.
-    fields = git.fields("diff-tree", "--stdin", "--raw", "-r", "-z", "--no-renames", "--abbrev=4", stdin=stdin)
+    options = ["--always", "--raw", "-r", "-z", "--no-renames", "--abbrev=4"]
+    fields = git.fields("diff-tree", "--stdin", *options, stdin=stdin)
     for field in fields:
         if not field.startswith(b":"):
             paths = found[bytes.fromhex(field.decode())] = []
@@ -68,7 +86,7 @@ def changed_paths(git: CommandLine, commits: Sequence[bytes], most: int) -> dict
             paths.append(next(fields, b""))
         else:
             next(fields, None)
-    return {commit: paths for commit, paths in found.items() if len(paths) <= most}
+    return {commit: paths if len(paths) <= most else [] for commit, paths in found.items()}
 
 
 def is_ancestor(git: CommandLine, commit: bytes, of: bytes) -> bool:

@@ -17,6 +17,7 @@ class Loose:
 
     def __init__(self, folder: Path) -> None:
         self.folders = list(dict.fromkeys(_with_lenders(folder, _DEEPEST)))
+        self._paths = [os.path.join(one, "") for one in self.folders]
 
     def header(self, id: bytes) -> tuple[str, int] | None:
         """The kind and the size of an object; None when it is not loose. Raises `ValueError` when it is broken."""
@@ -40,9 +41,10 @@ class Loose:
 
     def _file(self, id: bytes) -> bytes | None:
         name = id.hex()
-        for folder in self.folders:
+        for folder in self._paths:  # as text, since most objects are asked for in vain here
             try:
-                return (folder / name[:2] / name[2:]).read_bytes()
+                with open(f"{folder}{name[:2]}/{name[2:]}", "rb") as file:
+                    return file.read()
             except OSError:
                 continue
         return None

@@ -102,10 +102,9 @@ class Repository(Protocol):
         """Each commit with its message, in the order asked; None for one that cannot be read."""
 
     def changed_paths(self, commits: Sequence[bytes], most: int) -> dict[bytes, list[bytes]]:
-        """The paths that each commit changed against its parent.
+        """The paths that each commit changed against its parent: none when they are more than most, or it is a merge.
 
-        Left out are those that changed more than most, merges, those without a parent here, and those that cannot be
-        read, maybe together with some of the rest.
+        Commits are left out whose changes cannot be told: a tree cannot be read, or a shallow clone lacks the parent.
         """
 
     def ancestors(

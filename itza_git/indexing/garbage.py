@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from itza_git.chunking.languages import language_of
 from itza_git.errors import UnreadableObject
 from itza_git.git import Repository
-from itza_git.indexing.history import LANGUAGE
+from itza_git.indexing.history import BARE, WITH_PATHS
 from itza_git.records import GITLINK, SYMLINK, Commit, Entry
 from itza_git.store import Space, lineages, prune, summaries
 from itza_git.store.pack import key_of, keys_array
@@ -67,10 +67,16 @@ def collect(repository: Repository, space: Space, waiting: Callable[[], None]) -
 
 
 def _messages(repository: Repository, history: Space, kept: Iterable[Commit]) -> NDArray[np.bytes_]:
-    """The key of every commit that a kept one reaches; none are looked for when the store holds no message."""
+    """The key of every commit that a kept one reaches, without paths where the store has it with them.
+
+    None are looked for when the store holds no message.
+    """
     ids = [commit.id for commit in kept]
     reached = repository.ancestors(ids, MOST_REACHED)[0] if history.packs() else []
-    return keys_array(sorted(key_of(id, LANGUAGE) for id in reached), repository.id_length)
+    with_paths = [key_of(id, WITH_PATHS) for id in reached]
+    lacking = history.locate(keys_array(with_paths, repository.id_length))[1].missing.tolist()
+    bare = [key_of(id, BARE) for id, lacks in zip(reached, lacking, strict=True) if lacks]
+    return keys_array(sorted([*with_paths, *bare]), repository.id_length)
 
 
 def _keys(repository: Repository, trees: Iterable[bytes]) -> NDArray[np.bytes_]:

@@ -49,6 +49,11 @@ class Watch:
     summarising: Progress = lambda done, total: None
     remembering: Progress = lambda done, total: None
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether an index run is what it waits for, and no answer."""
+        return self.patience is None and self.wait is None
+
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:

@@ -123,6 +123,11 @@ class Corpus:
         return np.asarray(per_row[self.row])
 
     @cached_property
+    def scales(self) -> NDArray[np.float32]:
+        """The scale of the vector of each row."""
+        return np.concatenate([np.empty(0, np.float32), *(pack.array("scale") for pack in self.packs)])
+
+    @cached_property
     def file_lengths(self) -> NDArray[np.float64]:
         """How many terms each entry has."""
         return np.asarray(np.bincount(self.entry, self.lengths, len(self.view)), float)

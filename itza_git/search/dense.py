@@ -54,8 +54,7 @@ def cosines(corpus: Corpus, vector: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _cosines(corpus: Corpus, times: Product) -> NDArray[np.float32]:
-    parts = [times(pack.array("vector")) * pack.array("scale") for pack in corpus.packs]
-    return np.concatenate([np.empty(0, np.float32), *parts])[corpus.row]
+    return (times(*(pack.array("vector") for pack in corpus.packs)) * corpus.scales)[corpus.row]
 
 
 class Product:
@@ -70,10 +69,10 @@ class Product:
         low, self._low_unit = _whole(vector - high * self._high_unit)
         self._parts = np.stack([high, low])
 
-    def __call__(self, rows: NDArray[np.int8]) -> NDArray[np.float32]:
-        if not len(rows):
-            return np.empty(0, np.float32)
-        found = np.asarray(simsimd.cdist(rows, self._parts, metric="dot"))
+    def __call__(self, *blocks: NDArray[np.int8]) -> NDArray[np.float32]:
+        """The products of the rows of all blocks. The interpreter is left to others but for a few steps at the end."""
+        products = [simsimd.cdist(rows, self._parts, metric="dot") for rows in blocks if len(rows)]
+        found = np.concatenate([np.empty((0, 2)), *map(np.asarray, products)])
         return (found[:, 0] * self._high_unit + found[:, 1] * self._low_unit).astype(np.float32)
 
 

@@ -71,7 +71,7 @@ def search(
     wanted: Filter | None = None,
     evidence: Evidence = Evidence.ALL,
     nearest: bool = False,
-    messages: Callable[[], Corpus] | None = None,
+    messages: Callable[[], Corpus | None] = lambda: None,
 ) -> Found:
     """The best passages of a tree for a question; none when nothing of it is here, unless the nearest are wanted.
 
@@ -80,7 +80,7 @@ def search(
     """
     wanted = wanted or Filter()
     question = Question(question.text, corpus.holding)
-    commits = messages() if messages and question.is_sentence else None
+    commits = messages() if question.is_sentence else None
     vector = embedder.embed_question(question.content)
     # Both kinds of evidence at a time: products of vectors leave Python to others meanwhile.
     with ThreadPoolExecutor(1) as beside:

@@ -38,6 +38,10 @@ class Lineages:
         found.touch()  # it decides which are dropped first
         return found.array("id")
 
+    def has(self, commit: bytes) -> bool:
+        """Whether the lineage of a commit lies there."""
+        return self._path(commit).exists()
+
     def latest(self) -> bytes | None:
         """The commit whose lineage was used last: the nearest one to start from."""
         paths = [path for path in used_last(self._part.files(LINEAGES)) if path.stem.endswith(f"-{self._policy}")]
