@@ -14,7 +14,7 @@ import pytest
 
 from itza_git.errors import GitError, NotARepository, UnbornHead, UnknownRevision, UnreadableObject
 from itza_git.git import open_repository
-from itza_git.git.environment import LOCAL_VARIABLES, scrubbed
+from itza_git.git.environment import FIXED, LOCAL_VARIABLES, scrubbed
 from itza_git.records import GITLINK, SYMLINK, Attributes, Change, Entry
 from tests.repository import Repo
 
@@ -682,7 +682,8 @@ def test_the_environment_of_children_knows_no_other_repository(repo: Repo, monke
     for name in local:
         monkeypatch.setenv(name, "x")
     environment = scrubbed()
-    assert not {name for name in local if name != "GIT_NO_REPLACE_OBJECTS"} & environment.keys()
+    assert not (set(local) - FIXED.keys()) & environment.keys()
+    assert environment["GIT_GRAFT_FILE"] == os.devnull
     assert environment["GIT_OPTIONAL_LOCKS"] == environment["GIT_TERMINAL_PROMPT"] == "0"
     assert environment["GIT_NO_LAZY_FETCH"] == "1"
 
