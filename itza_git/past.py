@@ -50,7 +50,7 @@ def past_of_range(
     repository: Repository, trees: Trees, embedder: Embedder, old: Commit, new: Commit, result: SearchResult
 ) -> Past:
     """The commits between two that tell most of what a search was about."""
-    commits, _ = repository.ancestors([new.id], MOST_OF_RANGE, old.id)
+    commits = repository.ancestors([new.id], MOST_OF_RANGE, old.id).ids
     passages = [hit.passage for hit in result.hits if hit.commit == result.commit]
     history = _History(trees, embedder, new)
     found = of_range(repository, embedder, commits, result.query, passages, history)

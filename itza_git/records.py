@@ -7,6 +7,7 @@ Object ids are bytes of any length (20 for SHA-1, 32 for SHA-256). Paths are byt
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 # Modes of tree entries that are not files.
 SYMLINK = 0o120000
@@ -75,6 +76,14 @@ class CommitMessage:
     def body(self) -> str:
         """What follows the first paragraph."""
         return self.text.lstrip("\n").partition("\n\n")[2].strip("\n")
+
+
+class Ancestors(NamedTuple):
+    """Commits, newest first, with their times in unix seconds. is_whole: git gave up at none that it could not read."""
+
+    ids: list[bytes]
+    times: list[int]
+    is_whole: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,9 +82,10 @@ def test_ancestors_come_newest_first_and_only_so_many(repo: Repo) -> None:
     opened = open_repository(repo.path)
 
     def ids(commits: Sequence[bytes], most: int, without: bytes | None = None) -> list[str]:
-        found, is_whole = opened.ancestors(commits, most, without)
-        assert is_whole
-        return [id.hex() for id in found]
+        found = opened.ancestors(commits, most, without)
+        assert found.is_whole
+        assert found.times == [int(repo.git("log", "-1", "--format=%ct", one.hex())) for one in found.ids]
+        return [id.hex() for id in found.ids]
 
     assert ids([raw(three)], 10) == [three, two, one]
     assert ids([raw(three)], 2) == [three, two]
@@ -159,7 +160,7 @@ def test_a_graft_changes_no_history(repo: Repo) -> None:
     commits = [repo.commit(str(number)) for number in range(3)]
     (repo.path / ".git" / "info").mkdir(exist_ok=True)
     (repo.path / ".git" / "info" / "grafts").write_text(f"{commits[2]}\n")
-    assert len(open_repository(repo.path).ancestors([raw(commits[2])], 9)[0]) == 3
+    assert len(open_repository(repo.path).ancestors([raw(commits[2])], 9).ids) == 3
 
 
 def test_the_horizon_is_that_of_a_shallow_clone(repo: Repo, tmp_path: Path) -> None:
@@ -179,9 +180,9 @@ def test_the_horizon_is_that_of_a_shallow_clone(repo: Repo, tmp_path: Path) -> N
 def test_ancestors_behind_a_lost_commit_are_not_all(repo: Repo) -> None:
     one, two, three = [repo.commit(str(number)) for number in range(3)]
     (repo.path / ".git" / "objects" / two[:2] / two[2:]).unlink()
-    found, is_whole = open_repository(repo.path).ancestors([raw(three)], 10)
-    assert not is_whole
-    assert raw(one) not in found
+    found = open_repository(repo.path).ancestors([raw(three)], 10)
+    assert not found.is_whole
+    assert raw(one) not in found.ids
 
 
 # Blame

@@ -21,7 +21,7 @@ from itza_git.git.location import Location, first_line, too_old
 from itza_git.git.loose import lenders
 from itza_git.git.trees import Trees
 from itza_git.paths import quote
-from itza_git.records import Attributes, Blamed, Branch, Change, Commit, CommitMessage, Entry, Head
+from itza_git.records import Ancestors, Attributes, Blamed, Branch, Change, Commit, CommitMessage, Entry, Head
 
 # A commit's first line, and the end of its committer's, which names the time.
 _TREE = re.compile(rb"tree ([0-9a-f]+)\n")
@@ -195,9 +195,7 @@ class BaseRepository(ABC):
         ends = {bytes.fromhex(one) for one in history.shallow(self.common_dir)}
         return history.changed_paths(self._git, commits, most, ends)
 
-    def ancestors(
-        self, commits: Collection[bytes], most: int, without: bytes | None = None
-    ) -> tuple[list[bytes], bool]:
+    def ancestors(self, commits: Collection[bytes], most: int, without: bytes | None = None) -> Ancestors:
         return history.ancestors(self._git, commits, most, without)
 
     @property

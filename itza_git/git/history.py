@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from itza_git.git.environment import CommandLine
-from itza_git.records import Blamed, CommitMessage
+from itza_git.records import Ancestors, Blamed, CommitMessage
 
 _TIME = re.compile(rb" (\d{1,12}) [+-]\d+\Z")
 _ID = re.compile(r"^[0-9a-f]{40,64}$", re.MULTILINE)
@@ -44,14 +44,13 @@ def _decoded(message: bytes, encoding: bytes) -> str:
         return message.decode("utf-8", "replace")
 
 
-def ancestors(
-    git: CommandLine, commits: Collection[bytes], most: int, without: bytes | None
-) -> tuple[list[bytes], bool]:
+def ancestors(git: CommandLine, commits: Collection[bytes], most: int, without: bytes | None) -> Ancestors:
     """See `Repository.ancestors`."""
     named = [*(one.hex() for one in commits), *([f"^{without.hex()}"] if without else [])]
     stdin = "".join(f"{one}\n" for one in named).encode()
-    done = git.run("rev-list", f"--max-count={most}", "--ignore-missing", "--stdin", stdin=stdin)
-    return [bytes.fromhex(line.decode()) for line in done.stdout.split()], not done.returncode
+    done = git.run("rev-list", "--timestamp", f"--max-count={most}", "--ignore-missing", "--stdin", stdin=stdin)
+    words = done.stdout.decode().split()
+    return Ancestors(list(map(bytes.fromhex, words[1::2])), list(map(int, words[::2])), not done.returncode)
 
 
 # git ends at an object that it cannot read. So often it is started again behind it, and so often when it tells nothing.

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from itza_git.records import Attributes, Blamed, Branch, Change, Commit, CommitMessage, Entry, Head
+from itza_git.records import Ancestors, Attributes, Blamed, Branch, Change, Commit, CommitMessage, Entry, Head
 
 
 class Repository(Protocol):
@@ -107,13 +107,8 @@ class Repository(Protocol):
         Commits are left out whose changes cannot be told: a tree cannot be read, or a shallow clone lacks the parent.
         """
 
-    def ancestors(
-        self, commits: Collection[bytes], most: int, without: bytes | None = None
-    ) -> tuple[list[bytes], bool]:
-        """The ids of commits and all their ancestors, newest first, at most so many; none that without reaches.
-
-        And whether that is all that are here: not when git gave up at an object that it cannot read.
-        """
+    def ancestors(self, commits: Collection[bytes], most: int, without: bytes | None = None) -> Ancestors:
+        """Commits and all their ancestors, newest first, at most so many; none that without reaches."""
 
     @property
     def horizon(self) -> str:

@@ -72,7 +72,7 @@ def _messages(repository: Repository, history: Space, kept: Iterable[Commit]) ->
     None are looked for when the store holds no message.
     """
     ids = [commit.id for commit in kept]
-    reached = repository.ancestors(ids, MOST_REACHED)[0] if history.packs() else []
+    reached = repository.ancestors(ids, MOST_REACHED).ids if history.packs() else []
     with_paths = [key_of(id, WITH_PATHS) for id in reached]
     lacking = history.locate(keys_array(with_paths, repository.id_length))[1].missing.tolist()
     bare = [key_of(id, BARE) for id, lacks in zip(reached, lacking, strict=True) if lacks]

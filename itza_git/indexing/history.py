@@ -21,7 +21,7 @@ from itza_git.git import Repository
 from itza_git.indexing.refresh import LONGEST_WAIT, Watch
 from itza_git.records import Chunk, CommitMessage
 from itza_git.store import Space, View, postings
-from itza_git.store.lineages import Lineages
+from itza_git.store.lineages import Lineage, Lineages
 from itza_git.store.pack import Indexed, key_of
 from itza_git.store.space import SHORT_WAIT
 from itza_git.trailers import said
@@ -55,21 +55,16 @@ class History:
         recorded = self._lineages.get(commit)
         self.is_recorded = recorded is not None
         self._seen: View | None = None
-        self._ids, self.is_whole = (recorded, True) if recorded is not None else self._listed()
+        self._lineage, self.is_whole = (recorded, True) if recorded is not None else self._listed()
+        self._ids = self._lineage.id
 
-    def _listed(self) -> tuple[NDArray[np.uint8], bool]:
-        """Their ids, newest first, and whether none was unreadable; from those of an ancestor where these are all."""
+    def _listed(self) -> tuple[Lineage, bool]:
+        """The commits, from those of an ancestor where there are some, and whether none was unreadable."""
         latest = self._lineages.latest()
-        before = self._lineages.get(latest) if latest and self._repository.is_ancestor(latest, self._commit) else None
-        if before is not None:
-            ids, is_whole = self._repository.ancestors([self._commit], self._most, latest)
-            if len(ids) + len(before) < self._most:
-                return np.concatenate([self._array(ids), before]), is_whole
-        ids, is_whole = self._repository.ancestors([self._commit], self._most)
-        return self._array(ids), is_whole
-
-    def _array(self, ids: Sequence[bytes]) -> NDArray[np.uint8]:
-        return np.frombuffer(b"".join(ids), np.uint8).reshape(-1, self._repository.id_length)
+        older = self._lineages.get(latest) if latest and self._repository.is_ancestor(latest, self._commit) else None
+        found = self._repository.ancestors([self._commit], self._most, latest if older is not None else None)
+        lineage = Lineage.of(found, self._repository.id_length)
+        return lineage if older is None else lineage.before(older, self._most), found.is_whole
 
     def view(self) -> View:
         """The messages as a view whose ids are those of commits: with their paths as far as the store has these."""
@@ -104,7 +99,7 @@ class History:
                 is_done = self._index(*self._lacking(watch.is_endless), watch)
                 self._space.merge_packs()
                 if is_done and self.is_whole:
-                    self._lineages.put(self._commit, self._ids)
+                    self._lineages.put(self._commit, self._lineage)
         except StoreError:
             pass
         self._seen = None

@@ -99,6 +99,7 @@ def _lineage(file: Container) -> None:
     ids = file.array("id")
     _law(ids.ndim == 2 and len(ids) > 0, "it holds no ids")
     _law(len(np.unique(ids, axis=0)) == len(ids), "a commit is there twice")
+    _law(file.array("time").shape == (len(ids),), "not every commit has its time")
     _law(file.path.name.startswith(f"{ids[0].tobytes().hex()}-"), "its name is not that of its first commit")
 
 

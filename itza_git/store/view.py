@@ -57,9 +57,9 @@ class View:
     @cached_property
     def keys(self) -> NDArray[np.bytes_]:
         """The pack key of each indexable entry."""
-        suffix = [key_of(b"", language) for language in self.languages]
+        suffix = b"".join(key_of(b"", language) for language in self.languages)
         ids = self.id[self.indexable]
-        tails = np.frombuffer(b"".join(suffix[n] for n in self.language[self.indexable]), np.uint8).reshape(-1, 4)
+        tails = np.frombuffer(suffix, np.uint8).reshape(-1, 4)[self.language[self.indexable]]
         joined = np.ascontiguousarray(np.concatenate([ids, tails], axis=1))
         if not len(joined):
             return keys_array([], self.id.shape[1])
