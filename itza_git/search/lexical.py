@@ -3,7 +3,7 @@ before saturation), with the statistics of the asked tree. A word is looked up t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -59,17 +59,33 @@ class Lexical:
 
 def lexical(corpus: Corpus, terms: Mapping[str, float], forms: Mapping[str, Sequence[str]] | None = None) -> Lexical:
     """The lexical evidence of every passage for weighted terms. forms: other forms of some of them."""
-    known = forms or {}
-    wanted = [[(term, WHOLE), *((form, OTHER) for form in known.get(term, ()))] for term in terms]
-    occurrences = _occurrences(corpus, wanted)
+    occurrences = _occurrences(corpus, _wanted(terms, forms or {}))
     places = _places(occurrences, len(terms))
-    worth, at = _worth(terms, len(corpus), places.bounds), places.passage
-    score = np.zeros(len(corpus), np.float32)
+    worth = _worth(terms, len(corpus), places.bounds)
+    return Lexical(_score(corpus, worth, places), _file_score(corpus, terms, places), worth, occurrences)
+
+
+def bm25f(
+    corpus: Corpus, terms: Mapping[str, float], forms: Mapping[str, Sequence[str]] | None = None
+) -> NDArray[np.float32]:
+    """The score of `lexical` alone, for less time."""
+    places = _places(_occurrences(corpus, _wanted(terms, forms or {})), len(terms))
+    return _score(corpus, _worth(terms, len(corpus), places.bounds), places)
+
+
+def _wanted(terms: Iterable[str], forms: Mapping[str, Sequence[str]]) -> list[list[tuple[str, int]]]:
+    """Of each term its forms, and what an occurrence of each counts."""
+    return [[(term, WHOLE), *((form, OTHER) for form in forms.get(term, ()))] for term in terms]
+
+
+def _score(corpus: Corpus, worth: Sequence[float], places: _Places) -> NDArray[np.float32]:
+    """BM25F of each passage."""
+    score, at = np.zeros(len(corpus), np.float32), places.passage
     # Word by word, as the places are: so the sums do not depend on where a word stands.
     idf = np.repeat(np.array(worth, np.float32), np.diff(places.bounds))
     count = places.count.astype(np.float32) / WHOLE
     np.add.at(score, at, idf * _saturated(count, corpus.lengths[at] / _mean(corpus.lengths)))
-    return Lexical(score, _file_score(corpus, terms, places), worth, occurrences)
+    return score
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itza_git.search.corpus import Corpus
-from itza_git.search.lexical import greatest, lexical
+from itza_git.search.lexical import bm25f, greatest
 
 # By language: en, es, pt, fr, de, it, ru, zh and ja.
 _REASONS = (
@@ -55,6 +55,6 @@ def giving_reasons(corpus: Corpus) -> NDArray[np.floating]:
     """How much each passage has of the words that give reasons: their BM25, 1 for the one with most."""
     found = _given.get(corpus)
     if found is None:
-        score = lexical(corpus, dict.fromkeys(_GIVING.split(), 1.0)).score
+        score = bm25f(corpus, dict.fromkeys(_GIVING.split(), 1.0))
         found = _given[corpus] = score / greatest(score)
     return found

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from itza_git.search.corpus import Corpus, ranges
 from itza_git.search.dense import spread
-from itza_git.search.lexical import greatest, lexical
+from itza_git.search.lexical import bm25f, greatest
 from itza_git.search.question import Question
 from itza_git.store.postings import MOST_OCCURRENCES, Postings
 from itza_git.words import asked_keys, path_term
@@ -62,5 +62,5 @@ def _found(
 
 def told(messages: Corpus, question: Question, near: NDArray[np.float32]) -> Told:
     """How much each message of a corpus, which has some, speaks of what a question asks. near: their cosines to it."""
-    words = lexical(messages, question.terms, question.forms).score
+    words = bm25f(messages, question.terms)  # messages are prose: other forms of a word find no more in them
     return Told(messages, np.asarray(words / greatest(words) + np.maximum(spread(near), 0), float))

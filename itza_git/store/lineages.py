@@ -80,7 +80,10 @@ class Lineages:
 
 
 def _read(path: Path) -> Container:
-    return Container(path, "lineage").verified()
+    file = Container(path, "lineage").verified()
+    for name in Lineage._fields:
+        file.array(name)  # raises `Damaged` without it
+    return file
 
 
 def drop_all_but(part: Space, commits: Set[str]) -> None:
