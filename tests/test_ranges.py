@@ -65,11 +65,6 @@ def search(repo: Repo, query: str, rev: str, **options: object) -> SearchResult:
         return opened.search(query, rev=rev, **options)  # type: ignore[arg-type]
 
 
-def begins(citation: str) -> str:
-    """A citation with its first line alone: whether a neighbour joins a passage is the ranking's to say."""
-    return re.sub(r"-\d+@", "@", citation)
-
-
 def cited(repo: Repo, result: SearchResult) -> list[str]:
     """`path:first-last@tag` of each hit, after its text was held against what git says of that commit."""
     tags = {repo.git("rev-parse", f"{tag}^{{commit}}"): tag for tag in repo.git("tag").split()}
@@ -125,7 +120,7 @@ def test_a_side_that_is_no_commit_is_named(project: Repo, run: Run) -> None:
 
 def test_a_change_is_cited_on_both_sides(project: Repo) -> None:
     result = search(project, QUESTION, "v1..v2")
-    assert [begins(one) for one in cited(project, result)[:2]] == ["src/retry.py:1@v2", "src/retry.py:1@v1"]
+    assert cited(project, result)[:2] == ["src/retry.py:1-31@v2", "src/retry.py:1-60@v1"]
     assert not [one for one in cited(project, result) if "same.py" in one]
     assert result.commit == project.git("rev-parse", "v2")
     assert result.base == project.git("rev-parse", "v1")
@@ -223,9 +218,9 @@ def test_the_json_of_a_range(project: Repo, run: Run) -> None:
     new, old = project.git("rev-parse", "v2"), project.git("rev-parse", "v1")
     assert (found["rev"], found["commit"], found["base"], found["changed"]) == ("v1..v2", new, old, 3)
     assert [(hit["path"], hit["commit"]) for hit in found["hits"][:2]] == [("src/retry.py", new), ("src/retry.py", old)]
-    assert [begins(hit["citation"]) for hit in found["hits"][:2]] == [
-        f"src/retry.py:1@{new[:7]}",
-        f"src/retry.py:1@{old[:7]}",
+    assert [hit["citation"] for hit in found["hits"][:2]] == [
+        f"src/retry.py:1-31@{new[:7]}",
+        f"src/retry.py:1-60@{old[:7]}",
     ]
 
 
@@ -236,11 +231,11 @@ def test_an_answer_about_a_change_cites_both_sides(project: Repo, server: Script
     assert done.code == 0
     said, _, sources = done.out.partition("\n\n")
     assert said == "`retry_limit` returned at most 10 [1]. Now it returns at most 3 [2]."
-    assert re.fullmatch(rf"\[1\] src/retry.py:\d+-\d+@{old}\n\[2\] src/retry.py:\d+-\d+@{new}\n", sources)
+    assert sources == f"[1] src/retry.py:26-33@{old}\n[2] src/retry.py:23-29@{new}\n"
     (chat,) = server.chats
     prompt = chat["messages"][-1]["content"]
-    assert re.search(r"\n\[1\] src/retry.py lines 1-\d+ \(after the change, at v2\)\n", prompt)
-    assert re.search(r"\n\[2\] src/retry.py lines 1-\d+ \(before it, at v1\)\n", prompt)
+    assert "\n[1] src/retry.py lines 1-30 (after the change, at v2)\n" in prompt
+    assert "\n[2] src/retry.py lines 1-40 (before it, at v1)\n" in prompt
 
 
 def test_the_citations_of_a_change_hold_at_their_own_commits(project: Repo, server: Script) -> None:

@@ -50,8 +50,8 @@ class History:
         self._space = space
         self._embedder = embedder
         self._commit = commit
-        self._most = MOST_COMMITS if embedder.is_local else MOST_REMOTE
-        self._lineages = Lineages(space, f"{self._most}{repository.horizon}")
+        self._most = _most(embedder)
+        self._lineages = _lineages(repository, space, embedder)
         recorded = self._lineages.get(commit)
         self.is_recorded = recorded is not None
         self._seen: View | None = None
@@ -143,8 +143,15 @@ class History:
 
 def is_remembered(repository: Repository, space: Space, embedder: Embedder, commit: bytes) -> bool:
     """Whether all messages of a commit and its newest ancestors were indexed once."""
-    most = MOST_COMMITS if embedder.is_local else MOST_REMOTE
-    return Lineages(space, f"{most}{repository.horizon}").has(commit)
+    return _lineages(repository, space, embedder).has(commit)
+
+
+def _most(embedder: Embedder) -> int:
+    return MOST_COMMITS if embedder.is_local else MOST_REMOTE
+
+
+def _lineages(repository: Repository, space: Space, embedder: Embedder) -> Lineages:
+    return Lineages(space, f"{_most(embedder)}{repository.horizon}")
 
 
 def _write(
