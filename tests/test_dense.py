@@ -9,12 +9,26 @@ from itza_git.search.dense import Product
 
 
 @pytest.mark.parametrize("dimension", [8, 256, 1024, 4096])
-def test_products_are_as_good_as_those_of_floats(dimension: int) -> None:
+def test_products_are_exactly_those_of_the_rounded_question(dimension: int) -> None:
     random = np.random.default_rng(dimension)
     rows = random.integers(-127, 128, (700, dimension)).astype(np.int8)
     question = random.normal(size=dimension).astype(np.float32)
-    exact = rows.astype(np.float64) @ question.astype(np.float64)
-    assert np.abs(Product(question)(rows) - exact).max() < 1e-4 * np.abs(exact).max()
+    unit = np.abs(question).max() / np.float32(127)
+    exact = rows.astype(np.int64) @ np.rint(question / unit).astype(np.int64)
+    assert np.array_equal(Product(question)(rows), exact.astype(np.float32) * unit)
+
+
+@pytest.mark.parametrize("dimension", [256, 1024, 4096])
+def test_rounding_a_question_moves_a_cosine_no_more_than_rounding_the_rows_did(dimension: int) -> None:
+    random = np.random.default_rng(dimension)
+    rows, question = random.normal(size=(700, dimension)), random.normal(size=dimension)
+    rows, question = rows / np.linalg.norm(rows, axis=1)[:, None], question / np.linalg.norm(question)
+    scale = np.abs(rows).max(axis=1) / 127
+    stored = np.rint(rows / scale[:, None]).astype(np.int8)
+    of_rounded_rows = stored @ question * scale
+    found = Product(question.astype(np.float32))(stored) * scale
+    moved = np.abs(of_rounded_rows - rows @ question).std()
+    assert np.abs(found - of_rounded_rows).std() < 1.2 * moved
 
 
 @pytest.mark.parametrize("together", [1, 2, 3, 7, 511, 513])

@@ -58,28 +58,21 @@ def _cosines(corpus: Corpus, times: Product) -> NDArray[np.float32]:
 
 
 class Product:
-    """Int8 rows times one vector, which is taken as the sum of two of int8: 15 bits of each of its numbers.
+    """Int8 rows times one vector, rounded to int8 as they are.
 
     Products of whole numbers are exact, so that a row has the same one to the last bit whatever rows stand beside it,
     in whatever pack, on whatever machine.
     """
 
     def __init__(self, vector: NDArray[np.float32]) -> None:
-        high, self._high_unit = _whole(vector.astype(np.float64))
-        low, self._low_unit = _whole(vector - high * self._high_unit)
-        self._parts = np.stack([high, low])
+        self._unit = np.float32(np.abs(vector).max(initial=0) / 127 or 1.0)
+        self._numbers = np.rint(vector / self._unit).astype(np.int8)[None]
 
     def __call__(self, *blocks: NDArray[np.int8]) -> NDArray[np.float32]:
-        """The products of the rows of all blocks. The interpreter is left to others but for a few steps at the end."""
-        products = [simsimd.cdist(rows, self._parts, metric="dot") for rows in blocks if len(rows)]
-        found = np.concatenate([np.empty((0, 2)), *map(np.asarray, products)])
-        return (found[:, 0] * self._high_unit + found[:, 1] * self._low_unit).astype(np.float32)
-
-
-def _whole(values: NDArray[np.float64]) -> tuple[NDArray[np.int8], float]:
-    """Values as whole numbers of up to 127, and what 1 stands for."""
-    unit = float(np.abs(values).max(initial=0)) / 127 or 1.0
-    return np.rint(values / unit).astype(np.int8), unit
+        """The products of the rows of all blocks."""
+        products = [simsimd.cdist(rows, self._numbers, metric="dot", out_dtype="float32") for rows in blocks if len(rows)]
+        found = np.concatenate([np.empty((0, 1), np.float32), *map(np.asarray, products)])
+        return np.asarray(found[:, 0] * self._unit)
 
 
 def _means(corpus: Corpus, values: NDArray[np.float32]) -> NDArray[np.float32]:

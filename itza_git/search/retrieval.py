@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -82,13 +81,8 @@ def search(
     question = Question(question.text, corpus.holding)
     commits = messages() if question.is_sentence else None
     vector = embedder.embed_question(question.content)
-    # Both kinds of evidence at a time: products of vectors leave Python to others meanwhile.
-    with ThreadPoolExecutor(1) as beside:
-        near = beside.submit(dense, corpus, vector)
-        near_commits = beside.submit(cosines, commits, vector) if commits else None
-        words_found = lexical(corpus, question.terms, question.forms)
-        tells = told(commits, question, near_commits.result()) if commits and near_commits else None
-        nearness = near.result()
+    words_found, nearness = lexical(corpus, question.terms, question.forms), dense(corpus, vector)
+    tells = told(commits, question, cosines(commits, vector)) if commits else None
     looked_at = max(int(DEPTH * limit), 5)
     ranked = rank(corpus, question, words_found, nearness, corpus.allowed(wanted), looked_at, tells, evidence)
     passages = joined((corpus.passage(r.passage, r.score, r.parts) for r in ranked), limit)
