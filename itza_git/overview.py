@@ -75,7 +75,7 @@ class _Survey:
         self.paths = corpus.view.paths
         held = np.flatnonzero(corpus.passages_of_entry).tolist()
         self.language = {entry: corpus.language(entry) for entry in held}
-        self.role = {entry: _role(self.paths[entry], self.language[entry]) for entry in held}
+        self.role = {entry: role_of(self.paths[entry], self.language[entry]) for entry in held}
         last = corpus.first_passage + corpus.passages_of_entry - 1
         self.lines = {entry: corpus.chunk(int(last[entry])).last for entry in held}
         allowed = corpus.allowed(tree.wanted)
@@ -308,12 +308,6 @@ class _Survey:
         at = None if passage.path in self._tree.changed else self._tree.commit.id
         citation = citing.cite(self._repository, passage.path, passage.first, passage.last, at)
         return Spot(passage, citation, at.hex() if at else WORKTREE, what, name, tuple(names), users)
-
-
-def _role(path: bytes, language: str) -> str:
-    """As `role_of`; what steers services (`.github/workflows/tests.yml`) tests nothing itself."""
-    role = role_of(path, language)
-    return "data" if role == "tests" and path.startswith(b".") else role
 
 
 def _kind(language: str) -> str:

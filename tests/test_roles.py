@@ -43,9 +43,37 @@ from itza_git.search.roles import role_of
         ("docs/change-detection.md", "markdown", "docs"),
         ("docs/newsletter.md", "markdown", "docs"),
         ("src/history.py", "python", "code"),
+        ("src/store_test.go", "go", "tests"),
+        ("docs/async-tests.md", "markdown", "docs"),
+        ("docs/de/docs/async-tests.md", "markdown", "translations"),
+        ("tests/README.md", "markdown", "tests"),
+        ("tests/store.json", "json", "tests"),
+        ("requirements/test.txt", "text", "docs"),
+        (".github/workflows/tests.yml", "yaml", "data"),
     ],
 )
 def test_the_path_tells_the_role(path: str, language: str, role: str) -> None:
+    assert role_of(path.encode(), language) == role
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "role"),
+    [
+        ("lib/runner/test_functions.bash", "bash", "code"),
+        ("store/lib/store/test_case.rb", "ruby", "code"),
+        ("lib/store/testing/assertions.rb", "ruby", "code"),
+        ("lib/store/test/store_test.ex", "elixir", "code"),
+        ("src/main/java/runner/TestCase.java", "java", "code"),
+        ("src/test/java/runner/TestCaseTest.java", "java", "tests"),
+        ("spec/lib/store_spec.rb", "ruby", "tests"),
+        ("test/fixtures/app/lib/test_case.rb", "ruby", "tests"),
+        ("lib/store.t", "perl", "tests"),
+        ("lib/store.bats", "bash", "tests"),
+        ("lib/test_store.c", "c", "tests"),
+        ("lib/__tests__/store.js", "javascript", "tests"),
+    ],
+)
+def test_what_a_package_ships_is_no_test_whatever_it_is_called(path: str, language: str, role: str) -> None:
     assert role_of(path.encode(), language) == role
 
 

@@ -22,7 +22,9 @@ _TEST_NAME = re.compile(
     r"(?:test_.*|tests?|.*[._-](?:test|tests|spec|specs|bench)|.*(?:Test|Tests|TestCase|Spec|Specs)|conftest)\.\w+(?:\.\w+)?"
     r"|.*\.(?:bats|t)"
 )
-_TYPES_ONLY = re.compile(r".*\.(?:d\.ts|pyi)")
+_ALWAYS_TEST = re.compile(r".*\.(?:bats|t)")
+# Where nothing is a test whatever it is called, and in which languages (none: all): tests have a folder beside it.
+_SHIPPED = {"/src/main/": (), "/lib/": ("ruby", "elixir", "perl", "bash")}
 
 # `docs/ja/`, `README.pt-BR.md`: what they say stands in the original too, and there it is current.
 _LANGUAGE = (
@@ -57,7 +59,7 @@ def role_of(path: bytes, language: str) -> str:
     text = path.decode("utf-8", "replace")
     if _FOLDER["vendored"].fullmatch(text):
         return "vendored"
-    if text.startswith(_AT_TOP) or _FOLDER["tests"].fullmatch(text) or _TEST_NAME.fullmatch(text.rpartition("/")[2]):
+    if _is_test(text, language):
         return "tests"
     if is_prose(language) and _TRANSLATION.fullmatch(text):
         return "translations"
@@ -72,6 +74,23 @@ def role_of(path: bytes, language: str) -> str:
     if _FOLDER["docs"].fullmatch(text):
         return "examples"
     return "code" if is_code(language) else "data"
+
+
+def _is_test(path: str, language: str) -> bool:
+    """Whether it lies among tests, or is code with the name of one. A page about tests tests nothing."""
+    if _FOLDER["tests"].fullmatch(path) or path.startswith(_AT_TOP):
+        return not _is_shipped(path, language)
+    is_named = _TEST_NAME.fullmatch(path.rpartition("/")[2]) is not None
+    return is_named and is_code(language) and not _is_shipped(path, language)
+
+
+def _is_shipped(path: str, language: str) -> bool:
+    """Whether it lies where a package has what others install, and that not among tests: a part of a test framework."""
+    for folder, languages in _SHIPPED.items():
+        above, found, _ = f"/{path}".partition(folder)
+        if found and (not languages or language in languages) and not _FOLDER["tests"].fullmatch(f"{above[1:]}/"):
+            return not _ALWAYS_TEST.fullmatch(path)
+    return False
 
 
 def test_folder(path: bytes) -> bytes:
