@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -306,3 +306,21 @@ def test_a_file_beside_the_spaces_is_in_nobodys_way(project: Repo, run: Run) -> 
     assert run(project, "fsck", "--repair").code == 0
     assert run(project, "gc", "--json").json["spaces"] == 0
     assert stray.exists()
+
+
+def test_a_folder_that_may_not_be_listed_is_no_empty_one(
+    project: Repo, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packs = file(project, "pack").parent
+    listed = Path.iterdir
+
+    def refused(folder: Path) -> Iterator[Path]:
+        if folder == packs:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return listed(folder)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    done = run(project, "fsck")
+    assert done.code == 2
+    assert done.error[0] == f"error: cannot read the index: {packs}: Permission denied"
+    assert done.error[1].startswith("hint: ")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import product
@@ -209,6 +210,25 @@ def test_a_question_is_answered_from_what_is_indexed(
     assert failed.code == 2
     assert failed.error[0].startswith("error: cannot write the index: ")
     assert run(project, "search", "alpha delta").err == ""
+
+
+def test_messages_that_cannot_be_kept_are_told_by_an_index_run_and_no_question(
+    project: Repo, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(project, "index")
+    store = project.path / ".git" / "itza"
+    for folder in store.glob("spaces/*/history"):
+        shutil.rmtree(folder)
+    made = Disk(store, "EROFS", for_ever=True)
+    made.limit = 1
+    with disk(monkeypatch, made):
+        done = run(project, "index")
+        asked = run(project, "search", "how does alpha work?")
+    assert done.code == 0
+    assert "  0 of the newest 2 commit messages indexed" in done.out
+    assert [line.partition(": /")[0] for line in done.error] == ["note: cannot write the index"]
+    assert done.error[0].endswith("history: Read-only file system")
+    assert (asked.code, asked.err) == (0, "")
 
 
 def test_without_anything_indexed_there_is_nothing_to_answer_from(

@@ -247,8 +247,8 @@ def tell_damage(itza: Itza) -> None:
         note(f"note: {error}; it is left out: {error.hint}")
 
 
-def _unwritable(error: StoreError) -> None:
-    """Say why the answer rests on a part of the tree."""
+def tell_unwritable(error: StoreError) -> None:
+    """Say why the index lacks something."""
     note(f"note: {error}")
 
 
@@ -269,7 +269,7 @@ def watch(patience: float | None = None, wait: float | None = None, what: str = 
     With wait it is that of a question, which is answered from what is there when the index cannot be written. what is
     indexed is named where it is not plain.
     """
-    unwritable = None if wait is None else _unwritable
+    unwritable = None if wait is None else tell_unwritable
     if not sys.stderr.isatty():
         yield Watch(waiting=_waiting, patience=patience, wait=wait, unwritable=unwritable)
         return

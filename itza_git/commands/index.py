@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from itza_git import render, render_json
@@ -22,7 +24,7 @@ def index(rev: str, as_json: bool, verbose: bool) -> int:
     with Itza.open() as itza:
         with common.watch() as watch:
             done = itza.refresh(rev, watch=watch)
-            messages = itza.remember(rev, watch=watch)
+            messages = itza.remember(rev, watch=replace(watch, unwritable=common.tell_unwritable))
         common.tell_damage(itza)
     if as_json:
         common.print_json(render_json.report_json(done, messages))

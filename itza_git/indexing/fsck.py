@@ -114,8 +114,8 @@ class _Reader:
     def read(self) -> Checked:
         faults: list[Fault] = []
         # A file that somebody else put beside the spaces (a desktop's notes on a folder) is in nobody's way.
-        spaces = sorted(folder for folder in self._root.glob("spaces/*") if folder.is_dir())
         try:
+            spaces = [folder for folder in _listed(self._root / "spaces") if folder.is_dir()]
             faults += _foreign(self._root)
             faults += _folder_mode(self._root)
             for space in spaces:
@@ -141,8 +141,8 @@ class _Reader:
         yield from self._heads(folder / "heads.json")
         for part in (folder, folder / HISTORY):
             for name, kind in KINDS_OF_FILES.items():
-                for path in sorted((part / name).glob("*.itza")):
-                    if path.name.startswith(TEMPORARY):
+                for path in _listed(part / name):
+                    if path.suffix != ".itza" or path.name.startswith(TEMPORARY):
                         continue
                     with suppress(FileNotFoundError):
                         yield from self._container(path, kind)
@@ -215,6 +215,11 @@ class _Reader:
                 continue
             if known.tree != tree:
                 yield Fault(path, f"the tree of {commit} is another one")
+
+
+def _listed(folder: Path) -> list[Path]:
+    """What a folder holds. One that may not be listed is an error here, and to `glob` an empty one."""
+    return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
 def _foreign(root: Path) -> Iterator[Fault]:

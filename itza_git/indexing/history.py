@@ -89,7 +89,7 @@ class History:
         """Index what the store lacks, newest first, until watch's patience ends.
 
         A store that cannot be written now stays as it is: history is evidence that may be lacking, so no question waits
-        for another process that writes.
+        for another process that writes, or hears of it; an index run does.
         """
         if watch.patience == 0 or (self.is_recorded and not any(self._lacking(watch.is_endless))):
             return
@@ -100,8 +100,9 @@ class History:
                 self._space.merge_packs()
                 if is_done and self.is_whole:
                     self._lineages.put(self._commit, self._lineage)
-        except StoreError:
-            pass
+        except StoreError as e:
+            if watch.is_endless and watch.unwritable is not None:
+                watch.unwritable(e)
         self._seen = None
 
     def _lacking(self, again: bool) -> tuple[list[bytes], list[bytes]]:
