@@ -63,10 +63,10 @@ FIXED_FOR_ALL = {
     "role_vendored": -2.0,
 }
 FOLDS = 6
-# So many steps, each shorter than the one before, end at the least loss: weights differ by less than .01 from those of more.
+# So many steps, each shorter than the one before, end at the least loss: more of them change no weight by .01.
 STEPS, RATE = 1000, 0.1
 # How strongly the weights are drawn to zero; less those by which questions differ.
-L2, L2_OF_DIFFERENCE = 3.0, 1.0
+L2, L2_OF_DIFFERENCE = 1.5, 1.0
 # There are fewer questions in words than key words, and theirs is the harder task.
 QUESTION_WEIGHT = 2.0
 

@@ -70,8 +70,9 @@ class Product:
 
     def __call__(self, *blocks: NDArray[np.int8]) -> NDArray[np.float32]:
         """The products of the rows of all blocks."""
-        products = [simsimd.cdist(rows, self._numbers, metric="dot", out_dtype="float32") for rows in blocks if len(rows)]
-        found = np.concatenate([np.empty((0, 1), np.float32), *map(np.asarray, products)])
+        # Not into an array of ours (`out`): simsimd 6.5 then drops a reference to None that it never took.
+        parts = [simsimd.cdist(rows, self._numbers, metric="dot", out_dtype="float32") for rows in blocks if len(rows)]
+        found = np.concatenate([np.empty((0, 1), np.float32), *map(np.asarray, parts)])
         return np.asarray(found[:, 0] * self._unit)
 
 
