@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from itza_git import citing
 from itza_git.answering.citation import CommitCitation, render, short
 from itza_git.answering.reasons import LEAST_SHARE, Reason, of_range, reasons
 from itza_git.clock import day
 from itza_git.embedding import Embedder
+from itza_git.errors import Damaged, StoreError
 from itza_git.git import Repository
 from itza_git.indexing import Watch
 from itza_git.records import Commit, Passage
@@ -40,9 +42,9 @@ def past(repository: Repository, trees: Trees, embedder: Embedder, commit: Commi
     """The commits that tell the reason of what a search was about, at a commit."""
     passages = [hit.passage for hit in result.hits if hit.passage.path not in result.uncommitted]
     history = _History(trees, embedder, commit)
-    found = reasons(repository, embedder, commit, result.query, passages, history, result.found.weak)
+    find = partial(reasons, repository, embedder, commit, result.query, passages, history, result.found.weak)
+    told = _told(repository, commit, find)
     corpus = history.corpus
-    told = tuple(_hit(repository, commit, one) for one in found)
     return Past(told, corpus.held, len(corpus.view)) if corpus is not None else Past(told, 0, 0)
 
 
@@ -53,8 +55,18 @@ def past_of_range(
     commits = repository.ancestors([new.id], MOST_OF_RANGE, old.id).ids
     passages = [hit.passage for hit in result.hits if hit.commit == result.commit]
     history = _History(trees, embedder, new)
-    found = of_range(repository, embedder, commits, result.query, passages, history)
-    return Past(tuple(_hit(repository, new, one) for one in found), len(commits), len(commits))
+    find = partial(of_range, repository, embedder, commits, result.query, passages, history)
+    return Past(_told(repository, new, find), len(commits), len(commits))
+
+
+def _told(repository: Repository, commit: Commit, find: Callable[[], Sequence[Reason]]) -> tuple[CommitHit, ...]:
+    """What is found; nothing where that part of the store cannot be read: the passages answer without it."""
+    try:
+        return tuple(_hit(repository, commit, one) for one in find())
+    except Damaged:
+        raise
+    except StoreError:
+        return ()
 
 
 class _History:

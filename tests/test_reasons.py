@@ -10,9 +10,11 @@ import pytest
 
 from itza_git import Itza
 from itza_git.answering import reasons, touching
+from itza_git.errors import StoreError
 from itza_git.results import CommitHit
 from itza_git.search.reasons import asks_reason
 from itza_git.trailers import said
+from itza_git.trees import Trees
 from tests.command import Run, itza
 from tests.model_server import Script, serving
 from tests.repository import Repo, existing
@@ -244,6 +246,18 @@ def test_uncommitted_lines_have_no_reason_yet(project: Repo, run: Run) -> None:
 def test_without_time_there_are_still_the_messages(project: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(touching, "SECONDS", 0.0)
     assert {one.by for one in commits(project)} == {"message"}
+
+
+def test_where_the_messages_cannot_be_read_the_passages_answer(project: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_arguments: object) -> None:
+        raise StoreError("cannot read the index", "make it readable")
+
+    monkeypatch.setattr(Trees, "messages", refused)
+    with Itza.open(project.path, {}) as opened:
+        result = opened.ask(WHY, use_model=False).result
+    assert [hit.passage.path for hit in result.hits][:1] == [b"src/retry.py"]
+    assert result.past is not None
+    assert result.past.commits == ()
 
 
 def test_odd_messages_end_nothing(repo: Repo, run: Run) -> None:

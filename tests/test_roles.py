@@ -59,6 +59,85 @@ def test_the_path_tells_the_role(path: str, language: str, role: str) -> None:
 @pytest.mark.parametrize(
     ("path", "language", "role"),
     [
+        ("Src/Store.Tests/StoreFixture.cs", "csharp", "tests"),
+        ("Src/Store.Tests/Documentation/Samples/Reading.cs", "csharp", "tests"),
+        ("regress/copy.sh", "bash", "tests"),
+        ("features/step_definitions/store.rb", "ruby", "tests"),
+        ("ui/android-unit-tests/src/Store.kt", "kotlin", "tests"),
+        ("src/store_unittest.cc", "cpp", "tests"),
+        ("src/it/TestStore.java", "java", "tests"),
+        ("contrib/store/t/basic.sh", "bash", "tests"),
+        ("t/lib/StoreTest.pm", "perl", "tests"),
+        ("src/StoreSpec.scala", "scala", "tests"),
+        ("src/commonMain/ConnectionSpec.kt", "kotlin", "code"),
+        ("store-test/src/Store.kt", "kotlin", "tests"),
+        ("coroutines-store-test/src/Store.kt", "kotlin", "code"),
+    ],
+)
+def test_tests_are_known_by_what_each_language_calls_them(path: str, language: str, role: str) -> None:
+    assert role_of(path.encode(), language) == role
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "role"),
+    [
+        ("guides/testing/stores.md", "markdown", "docs"),
+        ("docs/tests/CI.md", "markdown", "docs"),
+        ("docs/specs/protocol.md", "markdown", "docs"),
+        ("specs/protocol.md", "markdown", "docs"),
+        ("spec/openapi.yaml", "yaml", "data"),
+        ("spec/store_test.rb", "ruby", "tests"),
+        ("config/test.exs", "elixir", "code"),
+        ("config/environments/test.rb", "ruby", "code"),
+    ],
+)
+def test_what_is_written_about_tests_or_set_for_them_is_none(path: str, language: str, role: str) -> None:
+    assert role_of(path.encode(), language) == role
+
+
+@pytest.mark.parametrize(
+    ("path", "role"),
+    [
+        ("README", "docs"),
+        ("notes.txt", "docs"),
+        ("docs/notes", "docs"),
+        ("parse.y", "code"),
+        (".gitignore", "data"),
+        ("config.h.in", "data"),
+        ("META-INF/services/store.internal.Factory", "data"),
+        ("CHANGES/3462.bugfix", "news"),
+    ],
+)
+def test_a_file_of_no_known_language_is_what_its_name_says(path: str, role: str) -> None:
+    assert role_of(path.encode(), "text") == role
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "role"),
+    [
+        ("doc/man_docs.go", "go", "code"),
+        ("crates/core/doc/mod.rs", "rust", "code"),
+        ("src/site/server.py", "python", "code"),
+        ("docs/src/conf.py", "python", "examples"),
+        ("website/src/pages/index.js", "javascript", "examples"),
+    ],
+)
+def test_code_in_a_folder_of_documents_is_an_example_unless_it_is_the_program(
+    path: str, language: str, role: str
+) -> None:
+    assert role_of(path.encode(), language) == role
+
+
+@pytest.mark.parametrize(
+    "path", ["readme.ja.md", "README.cn.md", "docs/zh-Hans/store.md", "CONTRIBUTING.zh-CN.md", "docs/guide.ja.md"]
+)
+def test_a_page_in_another_language_is_known_by_its_name(path: str) -> None:
+    assert role_of(path.encode(), "markdown") == "translations"
+
+
+@pytest.mark.parametrize(
+    ("path", "language", "role"),
+    [
         ("lib/runner/test_functions.bash", "bash", "code"),
         ("store/lib/store/test_case.rb", "ruby", "code"),
         ("lib/store/testing/assertions.rb", "ruby", "code"),
@@ -69,6 +148,12 @@ def test_the_path_tells_the_role(path: str, language: str, role: str) -> None:
         ("test/fixtures/app/lib/test_case.rb", "ruby", "tests"),
         ("lib/store.t", "perl", "tests"),
         ("lib/store.bats", "bash", "tests"),
+        ("lib/store/store_test.exs", "elixir", "tests"),
+        ("src/main/app/home.component.spec.ts", "typescript", "tests"),
+        ("src/main/__tests__/window.ts", "typescript", "tests"),
+        ("src/store/tests.py", "python", "code"),
+        ("store/tests.py", "python", "tests"),
+        ("src/store/tests.rs", "rust", "tests"),
         ("lib/test_store.c", "c", "tests"),
         ("lib/__tests__/store.js", "javascript", "tests"),
     ],
