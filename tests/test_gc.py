@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from itza_git import Itza
+from itza_git.errors import StoreError
 from itza_git.indexing import garbage
 from itza_git.indexing.garbage import Collected
 from itza_git.store import Space, space
@@ -62,6 +63,50 @@ def forget(repo: Repo, branch: str = "gone") -> None:
     """Delete a branch, and let no reflog remember it."""
     repo.git("branch", "--quiet", "--delete", "--force", branch)
     repo.git("reflog", "expire", "--expire=all", "--all")
+
+
+# What may not be read
+
+
+@pytest.mark.parametrize(
+    "place", ["packs", "views", "damaged", "history/packs", "history/lineages", "", "../../summaries"]
+)
+def test_a_folder_that_may_not_be_listed_is_no_empty_one(
+    asked: Itza, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    folder = (asked.space.folder / place).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    listed = Path.iterdir
+
+    def refused(path: Path) -> Iterator[Path]:
+        if path == folder or folder in path.parents:
+            raise PermissionError(13, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(Path, "iterdir", refused)
+    with pytest.raises(StoreError) as refusal:
+        asked.collect()
+    assert str(refusal.value).startswith(f"cannot read the index: {folder}")
+    assert str(refusal.value).endswith(": Permission denied")
+    assert refusal.value.hint
+
+
+def test_the_space_of_another_embedder_that_may_not_be_read_is_not_dropped(
+    asked: Itza, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = asked.space.folder.with_name("0123456789abcdef")
+    other.mkdir()
+    (other / "recipe.json").write_text("{}")
+    read = Path.read_text
+
+    def refused(path: Path, *args: str) -> str:
+        if path.parent == other:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read(path, *args)
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert asked.collect().spaces == 0
+    assert other.exists()
 
 
 # What goes, what stays

@@ -17,7 +17,7 @@ from itza_git.errors import Damaged, GitError, StoreError, UnreadableObject
 from itza_git.git import Repository
 from itza_git.indexing.refresh import LONGEST_WAIT
 from itza_git.store import lock
-from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write
+from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write, listed
 from itza_git.store.proof import KINDS_OF_FILES, prove
 from itza_git.store.recipe import digest
 from itza_git.store.space import ASIDE, FOLDER, HISTORY, move_aside
@@ -120,6 +120,7 @@ class _Reader:
             faults += _folder_mode(self._root)
             for space in spaces:
                 faults += self._space(space)
+            aside = [path for space in spaces for path in _aside(space)]
         except OSError as e:
             raise cannot_read(Path(e.filename or self._root), e) from e
         return Checked(
@@ -129,7 +130,7 @@ class _Reader:
             self._blobs,
             self._chunks,
             tuple(faults),
-            tuple(sorted([*self._root.glob(f"spaces/*/{ASIDE}/*"), *self._root.glob(f"spaces/*/{HISTORY}/{ASIDE}/*")])),
+            tuple(sorted(aside)),
         )
 
     def _space(self, folder: Path) -> Iterator[Fault]:
@@ -218,8 +219,13 @@ class _Reader:
 
 
 def _listed(folder: Path) -> list[Path]:
-    """What a folder holds. One that may not be listed is an error here, and to `glob` an empty one."""
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+    """What a folder holds; nothing where something else stands in its way, which is a fault of its own."""
+    return [] if any(map(_is_foreign, (folder, *folder.parents))) else listed(folder)
+
+
+def _aside(space: Path) -> list[Path]:
+    """The files of a space that were found damaged and moved before."""
+    return [*_listed(space / ASIDE), *_listed(space / HISTORY / ASIDE)]
 
 
 def _foreign(root: Path) -> Iterator[Fault]:
@@ -242,8 +248,12 @@ def _foreign_in(space: Path) -> Iterator[Fault]:
 
 def _no_folders(*folders: Path) -> Iterator[Fault]:
     for folder in folders:
-        if os.path.lexists(folder) and not folder.is_dir():
+        if _is_foreign(folder):
             yield Fault(folder, "it is no folder", is_foreign=True)
+
+
+def _is_foreign(folder: Path) -> bool:
+    return os.path.lexists(folder) and not folder.is_dir()
 
 
 def _recipe(folder: Path) -> Iterator[Fault]:

@@ -102,6 +102,19 @@ def cannot_read(path: Path, error: OSError) -> StoreError:
     return StoreError(f"cannot read the index: {path}: {error.strerror}", hint)
 
 
+def listed(folder: Path) -> list[Path]:
+    """What a folder of the index holds, by name; nothing where there is none.
+
+    Raises `StoreError` for one that may not be listed, which `Path.glob` takes for an empty one.
+    """
+    try:
+        return sorted(folder.iterdir())
+    except FileNotFoundError:
+        return []
+    except OSError as e:
+        raise cannot_read(folder, e) from e
+
+
 def _in_the_way(path: Path) -> Path:
     """The topmost thing on the way to a file of the index that is no folder; the file itself where all are."""
     above = (part for part in reversed(path.parents) if os.path.lexists(part) and not part.is_dir())

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itza_git import jsontext
-from itza_git.store.container import delete
+from itza_git.store.container import delete, listed
 from itza_git.store.pack import MOST_ROWS, Pack, merge
 from itza_git.store.space import ASIDE, HISTORY, Space
 
@@ -61,28 +61,39 @@ def drop_views(space: Space, trees: Set[str]) -> int:
 
 
 def drop_set_aside(space: Space) -> None:
-    """Delete the damaged files that were set aside, of all spaces."""
-    for pattern in (f"*/{ASIDE}", f"*/{HISTORY}/{ASIDE}"):
-        for aside in space.folder.parent.glob(pattern):
-            shutil.rmtree(aside, ignore_errors=True)
+    """Delete the damaged files that were set aside, of all spaces. Raises `StoreError`."""
+    for folder in _spaces(space):
+        for aside in (folder / ASIDE, folder / HISTORY / ASIDE):
+            if listed(aside):
+                shutil.rmtree(aside, ignore_errors=True)
+
+
+def _spaces(space: Space) -> list[Path]:
+    """The folders of all spaces; a file that somebody else put beside them is none."""
+    return [folder for folder in listed(space.folder.parent) if folder.is_dir()]
 
 
 def drop_unreadable_spaces(space: Space) -> int:
     """Delete the spaces that no embedder of this version can use again; returns how many.
 
-    Those of another embedder or model stay: switching back must embed nothing.
+    Those of another embedder or model stay: switching back must embed nothing. Raises `StoreError`.
     """
-    unusable = [folder for folder in space.folder.parent.glob("*/") if not is_usable(space, folder)]
+    unusable = [folder for folder in _spaces(space) if not is_usable(space, folder)]
     for folder in unusable:
         shutil.rmtree(folder, ignore_errors=True)
     return len(unusable)
 
 
 def is_usable(space: Space, folder: Path) -> bool:
-    """Whether this version can use the space in a folder, with this embedder or another."""
+    """Whether this version can use the space in a folder, with this embedder or another.
+
+    One that may not be read is not said to be of no use.
+    """
     current = space.recipe.describe()
     try:
         recipe = jsontext.parse((folder / "recipe.json").read_text("utf-8"))
         return all(recipe[name] == current[name] for name in ("format", "words", "chunking"))
+    except PermissionError:
+        return True
     except (OSError, ValueError, KeyError, TypeError):
         return folder == space.folder

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from itza_git import jsontext
 from itza_git.errors import Damaged, StoreError
 from itza_git.store import lock, pack
-from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write, delete, private
+from itza_git.store.container import TEMPORARY, Container, cannot_read, cannot_write, delete, listed, private
 from itza_git.store.pack import MOST_ROWS, Pack, PackBuilder
 from itza_git.store.recipe import Recipe
 from itza_git.store.view import View
@@ -115,12 +115,7 @@ class Space:
                 yield name, opened
 
     def _names(self) -> list[str]:
-        try:
-            return sorted(name for name in os.listdir(self.packs_folder) if name.startswith("pack-"))
-        except FileNotFoundError:
-            return []
-        except OSError as e:
-            raise cannot_read(self.packs_folder, e) from e
+        return [path.name for path in listed(self.packs_folder) if path.name.startswith("pack-")]
 
     def whole(self, read: Callable[[Path], File], path: Path) -> File | None:
         """What read makes of a file; None for a damaged one, which `damaged` names. Raises FileNotFoundError."""
@@ -195,8 +190,12 @@ class Space:
         return used_last(self.files("views"))
 
     def files(self, folder: str) -> list[Path]:
-        """The files of a folder; what another process is just writing is none of them."""
-        return [path for path in (self.folder / folder).glob("*.itza") if not path.name.startswith(TEMPORARY)]
+        """The files of a folder; what another process is just writing is none of them. Raises `StoreError`."""
+        return [
+            path
+            for path in listed(self.folder / folder)
+            if path.suffix == ".itza" and not path.name.startswith(TEMPORARY)
+        ]
 
     def latest_view(self, policy: str) -> tuple[bytes, View] | None:
         """The tree and view used last under a policy: the nearest one to start from."""

@@ -13,7 +13,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from itza_git.store.container import TEMPORARY
+from itza_git.store.container import TEMPORARY, delete, listed
 
 FOLDER = "summaries"
 
@@ -48,12 +48,11 @@ class Summaries:
 
 
 def drop_all_but(root: Path, blobs: Collection[bytes]) -> int:
-    """Delete the summaries of all blobs but those, and unfinished writes; returns how many summaries."""
+    """Delete the summaries of all blobs but those, and unfinished writes; returns how many. Raises `StoreError`."""
     kept = {blob.hex() for blob in blobs}
     dropped = 0
-    with suppress(FileNotFoundError):
-        for path in (root / FOLDER).iterdir():
-            if path.name.partition("-")[0] not in kept:
-                path.unlink(missing_ok=True)
-                dropped += not path.name.startswith(TEMPORARY)
+    for path in listed(root / FOLDER):
+        if path.name.partition("-")[0] not in kept:
+            delete(path)
+            dropped += not path.name.startswith(TEMPORARY)
     return dropped
