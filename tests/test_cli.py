@@ -675,6 +675,22 @@ def test_an_index_that_may_not_be_read_is_one_line(
     failed(itza(project, *command, prefix=powerless), "index: ", "Permission denied")
 
 
+@pytest.mark.parametrize("command", ["gc", "fsck"])
+@pytest.mark.parametrize("place", ["views", "history", "history/packs", "history/lineages"])
+def test_the_folder_that_may_not_be_read_is_named(
+    project: Repo, locked: Path, powerless: tuple[str, ...], command: str, place: str
+) -> None:
+    itza(project, "index")
+    itza(project, "ask", "why are retries limited?", "--no-model")
+    (space,) = (locked / "itza" / "spaces").iterdir()
+    folder = space / place
+    folder.chmod(0o000)
+    done = itza(project, command, prefix=powerless)
+    folder.chmod(0o700)
+    failed(done, "cannot read the index: ", "Permission denied")
+    assert done.error[1] == f"hint: make {folder} readable for you"
+
+
 @pytest.fixture
 def tiny_disk(project: Repo) -> Iterator[Path]:
     """A disk of a few pages where the index lives."""

@@ -164,3 +164,26 @@ def test_an_interrupted_write_leaves_no_file(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(KeyboardInterrupt):
         container.write(tmp_path / "x.itza", "pack", META, SECTIONS)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("closed", "asked", "named"),
+    [
+        ("", "views", "views"),
+        ("", "views/file.itza", "views"),
+        ("views", "views/file.itza", "views"),
+        ("history", "history/packs", "history"),
+        ("history", "history/packs/file.itza", "history"),
+        (".", "history/packs", "."),
+    ],
+)
+def test_the_hint_of_a_refused_read_names_the_folder_that_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: str, asked: str, named: str
+) -> None:
+    for folder in ("views", "history/packs"):
+        (tmp_path / folder).mkdir(parents=True)
+    refused = tmp_path / closed if closed else None
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != refused)
+    error = container.cannot_read(tmp_path / asked, PermissionError(errno.EACCES, "Permission denied"))
+    assert error.hint == f"make {tmp_path / named} readable for you"
+    assert str(error) == f"cannot read the index: {tmp_path / asked}: Permission denied"

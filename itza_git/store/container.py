@@ -92,7 +92,7 @@ def cannot_write(path: Path, error: OSError) -> StoreError:
 
 def cannot_read(path: Path, error: OSError) -> StoreError:
     """The error for a failed read of path."""
-    hint = f"make {path.parent} readable for you"
+    hint = f"make {_refusing(path)} readable for you"
     if error.errno in (ENOTDIR, EISDIR):
         path = _in_the_way(path)
         hint = f"git itza fsck --repair renames {path}, which is none of the index"
@@ -111,8 +111,17 @@ def listed(folder: Path) -> list[Path]:
         return sorted(folder.iterdir())
     except FileNotFoundError:
         return []
+    except PermissionError as e:  # nobody should look for a folder that may not even be there
+        raise cannot_read(_refusing(folder), e) from e
     except OSError as e:
         raise cannot_read(folder, e) from e
+
+
+def _refusing(path: Path) -> Path:
+    """The folder that keeps path from being read: the topmost one that may not be entered, else path or its folder."""
+    # Not `Path.is_dir`, which may fail below a folder that may not be entered.
+    closed = (part for part in reversed(path.parents) if os.path.isdir(part) and not os.access(part, os.X_OK))
+    return next(closed, path if os.path.isdir(path) else path.parent)
 
 
 def _in_the_way(path: Path) -> Path:
