@@ -70,7 +70,16 @@ def show(repository: Repository, citation: Citation, here: bytes = b"") -> Shown
     at = repository.abbreviate(commit.id)
     if entry is None:
         raise UsageError(f"{quote(citation.path)} is not in {at}", f"git ls-tree -r --name-only {at}")
+    if entry.mode == GITLINK:
+        raise _is_submodule(citation.path, at, entry.id, here)
     return _shown(citation, repository.read(entry.id), commit.id.hex(), at)
+
+
+def _is_submodule(path: bytes, place: str, commit: bytes, here: bytes) -> UsageError:
+    """The error for a path whose files another repository has, at a commit of its own."""
+    there = shlex.quote(quote(posixpath.relpath(path, here or b".")))
+    hint = f"git -C {there} ls-tree -r --name-only {commit.hex()[:12]}"
+    return UsageError(f"{quote(path)} is a submodule at {place}", hint)
 
 
 def show_uncommitted(
@@ -81,6 +90,8 @@ def show_uncommitted(
     committed = {entry.path: entry for entry in repository.tree(head.tree)}
     citation = _from(here, citation, {path: one for path, one in (committed | changes).items() if one})
     found = (committed | changes).get(citation.path)
+    if found and found.mode == GITLINK and any(found.id):  # not a repository that git does not track
+        raise _is_submodule(citation.path, "the working tree", found.id, here)
     if found is None or found.mode in (SYMLINK, GITLINK):
         raise UsageError(f"{quote(citation.path)} is no file of the working tree", "git status")
     if citation.path in changes and repository.size(found.id) > largest:

@@ -112,6 +112,25 @@ def test_a_worktree_that_goes_leaves_nothing_broken(main: Repo, tmp_path: Path, 
     assert "fresh" in run(main, "status").out
 
 
+def test_what_is_cited_of_a_submodule_is_said_to_be_its_own(main: Repo, tmp_path: Path, run: Run) -> None:
+    library = Repo(tmp_path / "library")
+    library.write("lib.py", "def library():\n    return 'library'\n")
+    library.commit()
+    main.write("src/own.py", "own = 1\n")
+    main.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library.path), "lib")
+    main.commit()
+    commit = library.git("rev-parse", "HEAD")[:12]
+    at = main.git("rev-parse", "--short", "HEAD")
+    for rev, place in (("HEAD", at), ("worktree", "the working tree")):
+        done = run(main, "show", f"lib:1@{rev}")
+        told = [f"error: lib is a submodule at {place}", f"hint: git -C lib ls-tree -r --name-only {commit}"]
+        assert (done.code, done.error) == (2, told)
+    assert main.git("-C", "lib", "ls-tree", "-r", "--name-only", commit) == "lib.py"
+    hint = run(main.path / "src", "show", "../lib:1@HEAD").error[1]
+    assert hint == f"hint: git -C ../lib ls-tree -r --name-only {commit}"
+    assert run(main, "similar", "lib:1").error[0] == "error: lib is not searched: submodule"
+
+
 def test_a_submodule_keeps_its_store_beside_its_objects(main: Repo, tmp_path: Path) -> None:
     library = Repo(tmp_path / "library")
     library.write("lib.py", "def library():\n    return 'library'\n")
