@@ -161,6 +161,32 @@ def test_a_citation_names_its_own_tree(project: Repo, run: Run) -> None:
     assert done.code == 2 and "name two trees" in done.err
 
 
+def test_a_citation_and_an_option_that_name_two_trees_are_refused(project: Repo, run: Run) -> None:
+    old = project.git("rev-parse", "HEAD")
+    project.write("new.py", "new = 1\n")
+    project.commit()
+    for place, option, named in (
+        (f"src/net.py:4@{old[:8]}", ("--rev", "main"), "--rev"),
+        ("src/net.py:4@HEAD~1", ("--rev", "HEAD~0"), "--rev"),
+        ("src/net.py:4@worktree", ("--rev", "HEAD~1"), "--rev"),
+        (f"src/net.py:4@{old[:8]}", ("--branch", "main"), "--branch"),
+        (f"src/net.py:4@{old[:8]}", ("--worktree",), "--worktree"),
+    ):
+        done = run(project, "similar", place, *option)
+        assert done.code == 2
+        assert f"the citation and {named} name two trees; give one of them" in done.error[0]
+        assert done.error[1].startswith("hint: ")
+    assert run(project, "similar", "src/net.py:4@HEAD~1", "--rev", "nowhere").code == 2
+
+
+def test_a_citation_and_an_option_that_name_one_tree_agree(project: Repo, run: Run) -> None:
+    old = project.git("rev-parse", "HEAD")
+    project.write("new.py", "new = 1\n")
+    project.commit()
+    assert run(project, "similar", f"src/net.py:4@{old[:8]}", "--rev", "HEAD~1", "--json").json["commit"] == old
+    assert run(project, "similar", "src/net.py:4@worktree", "--worktree").code == 0
+
+
 def test_a_path_is_taken_from_here_and_from_the_top(project: Repo, run: Run) -> None:
     here = project.path / "src"
     assert run(here, "similar", "net.py:4").out == run(here, "similar", "src/net.py:4").out

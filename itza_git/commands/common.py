@@ -114,9 +114,14 @@ def several_heads(all_repos: bool, repos: Sequence[str], rev: str, branch: str |
     return True
 
 
-def one_tree(rev: str, branch: str | None, worktree: bool) -> None:
-    """Refuse two trees at once."""
-    given = {"--rev": rev != "HEAD", "--branch": branch is not None, "--worktree": worktree}
+def one_tree(rev: str, branch: str | None, worktree: bool, cited: bool = False) -> None:
+    """Refuse two trees at once. cited: whether a citation names one, too."""
+    given = {
+        "the citation": cited,
+        "--rev": rev != "HEAD",
+        "--branch": branch is not None,
+        "--worktree": worktree,
+    }
     if sum(given.values()) > 1:
         raise click.UsageError(f"{' and '.join(n for n, g in given.items() if g)} name two trees; give one of them")
 

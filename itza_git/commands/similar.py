@@ -47,12 +47,11 @@ def similar(
     """
     with Itza.open() as itza, common.watch(common.patience(itza), common.BUSY_SECONDS) as watch:
         path, first, last, commit = _place(itza, place)
+        common.one_tree(rev, branch, worktree, cited=bool(commit) and not _is_again(itza, commit, rev, worktree))
         if commit == WORKTREE:
             worktree = True
         elif commit:
-            common.one_tree(commit, branch, worktree)
             rev = commit
-        common.one_tree(rev, branch, worktree)
         found = itza.similar(
             path,
             first,
@@ -89,6 +88,13 @@ def _place(itza: Itza, text: str) -> tuple[str, int, int, str]:
         return quote(cited.path), cited.first, cited.last, cited.commit
     first = int(found["first"])
     return _from_here(itza, found["path"]), first, int(found["last"] or first), ""
+
+
+def _is_again(itza: Itza, commit: str, rev: str, worktree: bool) -> bool:
+    """Whether the options name the tree of a citation once more, which is no contradiction."""
+    if commit == WORKTREE:
+        return worktree
+    return rev != "HEAD" and itza.resolve(rev).id == itza.resolve(commit).id
 
 
 def _from_here(itza: Itza, path: str) -> str:
