@@ -3,7 +3,7 @@
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.pipeline REPOSITORY
 
 REPOSITORY is cloned to a temporary folder (its objects are shared), and the blobs of HEAD's tree are indexed in this
-process, in the packs that an index run makes. Processor time; read and found again by `re` are the very same blobs.
+process, in packs of about the size that an index run makes. Processor time; `re` looks at the very same blobs.
 """
 
 from __future__ import annotations

@@ -288,7 +288,7 @@ class _Survey:
         places: dict[bytes, list[int]] = defaultdict(list)
         for entry in self.entries:
             if self.role[entry] == "tests":
-                places[test_folder(self.paths[entry])].append(entry)
+                places[test_folder(self.paths[entry], self.language[entry])].append(entry)
         found = [Area(at, "tests", len(one), sum(self.lines[e] for e in one)) for at, one in places.items()]
         return sorted(found, key=lambda area: -area.lines)
 

@@ -318,17 +318,19 @@ def test_what_stands_around_the_code_is_known_by_its_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "folder"),
+    ("path", "language", "folder"),
     [
-        (b"tests/unit/test_a.py", b"tests/"),
-        (b"crates/a/tests/b.rs", b"crates/a/tests/"),
-        (b"pkg/server_test.go", b"pkg/"),
-        (b"server_test.go", b""),
-        (b"t/t0001-init.sh", b"t/"),
+        (b"tests/unit/test_a.py", "python", b"tests/"),
+        (b"crates/a/tests/b.rs", "rust", b"crates/a/tests/"),
+        (b"pkg/server_test.go", "go", b"pkg/"),
+        (b"server_test.go", "go", b""),
+        (b"t/t0001-init.sh", "bash", b"t/"),
+        (b"contrib/subtree/t/t7900.sh", "bash", b"contrib/subtree/t/"),
+        (b"src/t/store_test.go", "go", b"src/t/"),
     ],
 )
-def test_where_tests_lie(path: bytes, folder: bytes) -> None:
-    assert folder_of_tests(path) == folder
+def test_where_tests_lie(path: bytes, language: str, folder: bytes) -> None:
+    assert folder_of_tests(path, language) == folder
 
 
 # The command

@@ -8,19 +8,22 @@ from functools import lru_cache
 
 from itza_git.chunking.languages import is_code, is_prose
 
-_FOLDERS = {
-    "vendored": r"(?i:vendor|vendored|third[_-]?party|node_modules|external|extern|deps|bower_components|_vendor)",
-    "tests": r"(?:tests?|TESTS?|testing|test[dD]ata|testFixtures|unittests?|testsuite|__tests__|__mocks__|fixtures?"
-    r"|test[-_]\w+|\w+[-_]tests?|[\w-]+[-_]tests|e2e|cypress|regress|step_definitions|benchmarks?|benches|bench"
-    r"|[\w.]*(?:Test|Tests)|[\w.]+\.(?:Specs|Benchmarks))",
-    "examples": r"(?i:examples?|samples?|demos?|tutorials?|playgrounds?|docs_src|\w+[-_]examples?)",
-    "docs": r"(?i:docs?|documentation|guides?|website|site|wiki|man)",
+_FOLDER = {
+    "vendored": re.compile(
+        r"(?i:vendor|vendored|third[_-]?party|node_modules|external|extern|deps|bower_components|_vendor)"
+    ),
+    "tests": re.compile(
+        r"tests?|TESTS?|testing|test[dD]ata|testFixtures|unittests?|testsuite|__tests__|__mocks__|fixtures?"
+        r"|test[-_]\w+|\w+[-_]tests?|[\w-]+[-_]tests|e2e|cypress|regress|step_definitions|benchmarks?|benches|bench"
+        r"|[\w.]*(?:Test|Tests)|[\w.]+\.(?:Specs|Benchmarks)"
+    ),
+    "examples": re.compile(r"(?i:examples?|samples?|demos?|tutorials?|playgrounds?|docs_src|\w+[-_]examples?)"),
+    "docs": re.compile(r"(?i:docs?|documentation|guides?|website|site|wiki|man)"),
 }
-_PART = {role: re.compile(pattern) for role, pattern in _FOLDERS.items()}
 # What specifies behaviour is a test, and what specifies a protocol a page.
 _SPECS = re.compile(r"specs?")
-# Where Perl, shell scripts, and C in its manner, have their tests.
-_T = "t"
+# Perl and shell scripts have their tests in any `t/`, C in their manner in one at the top.
+_T_LANGUAGES = frozenset({"perl", "bash"})
 # Below these a folder is named after what its code is about: `src/site/` makes no page.
 _SOURCES = re.compile(r"(?:src|crates|app|lib|cmd|internal|core)")
 
@@ -35,8 +38,8 @@ _SPEC_LANGUAGES = frozenset({"scala", "groovy", "haskell", "swift", "php"})
 _ENVIRONMENT = re.compile(r"(?:.*/)?(?:config|environments)/test\.\w+(?:\.\w+)?")
 # Where nothing is a test whatever it is called, and in which languages: tests have a folder beside it.
 _SHIPPED = {
-    "main": frozenset({"java", "kotlin", "scala", "groovy"}),
-    "lib": frozenset({"ruby", "elixir", "perl", "bash"}),
+    re.compile(r"(?:.*/)?src/main/"): frozenset({"java", "kotlin", "scala", "groovy"}),
+    re.compile(r"(?:.*/)?lib/"): frozenset({"ruby", "elixir", "perl", "bash"}),
 }
 _ALWAYS_TEST = re.compile(r".*\.(?:bats|t|exs)")
 # A module that is called no more than this is about tests there; a test says in its name of what.
@@ -44,7 +47,7 @@ _BARE = re.compile(r"(?:.*/)?(?:src|lib)/(?:.*/)?(?:tests?|Test|TestCase)\.\w+")
 _BARE_LANGUAGES = frozenset({"python", "javascript", "typescript", "php"})
 # Of what no language is known these are code, and those are prose; the rest is some kind of data.
 _UNKNOWN_CODE = re.compile(r".*\.(?:y|yy|l|ll|rl|m4)")
-_UNKNOWN_PROSE = re.compile(r"(?:.*\.(?:txt|text)|[A-Z][A-Z0-9_-]+)", re.DOTALL)
+_UNKNOWN_PROSE = re.compile(r".*\.(?:txt|text)|[A-Z][A-Z0-9_-]+")
 
 # `docs/ja/`, `README.pt-BR.md`: what they say stands in the original too, and there it is current.
 _LANGUAGE = (
@@ -79,11 +82,10 @@ def role_of(path: bytes, language: str) -> str:
     """One of ROLES. The folders decide before the file's name, the language last."""
     text = path.decode("utf-8", "replace")
     *folders, name = text.split("/")
-    prose = _UNKNOWN_PROSE.fullmatch(name) is not None if language == "text" else is_prose(language)
-    code = _UNKNOWN_CODE.fullmatch(name) is not None if language == "text" else is_code(language)
+    code, prose = _is_code(name, language), _is_prose(name, language)
     if _lies_in("vendored", folders):
         return "vendored"
-    if _is_test(text, language, code, prose):
+    if _is_test(text, language):
         return "tests"
     if prose and _TRANSLATION.fullmatch(text):
         return "translations"
@@ -101,55 +103,59 @@ def role_of(path: bytes, language: str) -> str:
     return "code" if code else "data"
 
 
+def _is_code(name: str, language: str) -> bool:
+    return _UNKNOWN_CODE.fullmatch(name) is not None if language == "text" else is_code(language)
+
+
+def _is_prose(name: str, language: str) -> bool:
+    return _UNKNOWN_PROSE.fullmatch(name) is not None if language == "text" else is_prose(language)
+
+
 def _lies_in(role: str, folders: Sequence[str]) -> bool:
-    return any(map(_PART[role].fullmatch, folders))
+    return any(map(_FOLDER[role].fullmatch, folders))
 
 
 def _is_below_sources(folders: Sequence[str]) -> bool:
     """Whether the first folder with a name for documents lies among sources."""
-    first = next(at for at, folder in enumerate(folders) if _PART["docs"].fullmatch(folder))
+    first = next(at for at, folder in enumerate(folders) if _FOLDER["docs"].fullmatch(folder))
     return any(map(_SOURCES.fullmatch, folders[:first]))
 
 
-def _is_test(path: str, language: str, code: bool, prose: bool) -> bool:
+def _is_test(path: str, language: str) -> bool:
     """Whether it lies among tests, or is code with the name of one. A page about tests tests nothing."""
     *folders, name = path.split("/")
-    tests = _tests_among(folders, language, code)
-    if prose and tests and _lies_in("docs", folders[: tests[0]]):
+    above = _above_tests(folders, name, language)
+    is_among = len(above) < len(folders)
+    if is_among and _is_prose(name, language) and _lies_in("docs", above):
         return False
-    if _is_shipped(folders, language, tests) and not _ALWAYS_TEST.fullmatch(name):
+    if _is_shipped(above, language) and not _ALWAYS_TEST.fullmatch(name):
         return False
-    if tests:
+    if is_among:
         return True
     if _ENVIRONMENT.fullmatch(path) or (language in _BARE_LANGUAGES and _BARE.fullmatch(path)):
         return False
     names = (_TEST_NAME, _SPEC_NAME) if language in _SPEC_LANGUAGES else (_TEST_NAME,)
-    return code and any(one.fullmatch(name) for one in names)
+    return _is_code(name, language) and any(one.fullmatch(name) for one in names)
 
 
-def _tests_among(folders: Sequence[str], language: str, code: bool) -> list[int]:
-    """Which of the folders on the way to a file are folders of tests."""
-    return [
-        at
-        for at, folder in enumerate(folders)
-        if _PART["tests"].fullmatch(folder)
-        or (code and _SPECS.fullmatch(folder))
-        or (folder == _T and (not at or language in ("perl", "bash")))
-    ]
+def _above_tests(folders: Sequence[str], name: str, language: str) -> Sequence[str]:
+    """The folders above the outermost folder of tests on the way to a file; all of them where there is none."""
+    for at, folder in enumerate(folders):
+        is_t = folder == "t" and (at == 0 or language in _T_LANGUAGES)
+        is_specs = _SPECS.fullmatch(folder) and _is_code(name, language)
+        if is_t or is_specs or _FOLDER["tests"].fullmatch(folder):
+            return folders[:at]
+    return folders
 
 
-def _is_shipped(folders: Sequence[str], language: str, tests: Sequence[int]) -> bool:
-    """Whether it lies where a package has what others install, and that not among tests: a part of a test framework."""
-    above = folders[: tests[0]] if tests else folders
-    return any(
-        folder in _SHIPPED and language in _SHIPPED[folder] and (folder == "lib" or above[at - 1 : at] == ["src"])
-        for at, folder in enumerate(above)
-    )
+def _is_shipped(above: Sequence[str], language: str) -> bool:
+    """Whether the folders above any tests are where a package has what others install: a part of a test framework."""
+    path = "".join(f"{folder}/" for folder in above)
+    return any(language in languages and folder.match(path) for folder, languages in _SHIPPED.items())
 
 
-def test_folder(path: bytes) -> bytes:
+def test_folder(path: bytes, language: str) -> bytes:
     """The folder of tests that a test lies in; else the folder itself, whose code it stands beside."""
-    folders = path.decode("utf-8", "surrogateescape").split("/")[:-1]
-    tests = _tests_among(folders, "bash", code=True)
-    above = folders[: tests[0] + 1] if tests else folders
-    return "".join(f"{folder}/" for folder in above).encode("utf-8", "surrogateescape")
+    *folders, name = path.decode("utf-8", "surrogateescape").split("/")
+    own = folders[: len(_above_tests(folders, name, language)) + 1]
+    return "".join(f"{folder}/" for folder in own).encode("utf-8", "surrogateescape")
